@@ -144,6 +144,9 @@ std::uint64_t Gpu::device_base() const {
 memory::MemoryImage& Gpu::memory() {
   return impl_->image;
 }
+void Gpu::host_copied(std::uint64_t offset, std::uint64_t bytes) {
+  impl_->host_copied(offset, bytes);
+}
 texture::Table& Gpu::objects() {
   return impl_->objects;
 }

@@ -25,7 +25,7 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t kMostGroups = 128;  // of a warp on a lane that runs it in time
-constexpr std::uint64_t kMostPorts = 64;    // of the crossbar towards memory
+constexpr std::uint64_t kMostPorts = memory::ChannelMapConfig::kMostSlices;  // of the crossbar to memory
 
 std::filesystem::path config_folder() {
   return share_folder("WEFT_CONFIGS", "configs", WEFT_CONFIG_FOLDER, WEFT_INSTALLED_CONFIG_FOLDER);
@@ -134,6 +134,17 @@ void GpuConfig::check(const std::string& where) const {
                             "found " + std::to_string(dram.map.channels) +
                                 " channels with l2.banks_per_channel = " + std::to_string(dram.map.l2_banks) +
                                 "; allowed: at most " + std::to_string(kMostPorts) + " L2 banks in total");
+  }
+  if (l2.enabled && l2.bank.partitions > std::min(sm.count, dram.map.slices())) {
+    throw config::RuleError(where + "/l2/partitions", {where + "/sm/count", where + "/dram/channels"},
+                            "found " + std::to_string(l2.bank.partitions) + " with " +
+                                std::to_string(sm.count) + " SMs and " + std::to_string(dram.map.slices()) +
+                                " L2 banks; allowed: at most as many as either");
+  }
+  if (dram.map.banks % dram.channel.scheduler.pseudo_channels != 0) {
+    throw config::RuleError(where + "/dram/pseudo_channels", {where + "/dram/banks"},
+                            "found " + std::to_string(dram.channel.scheduler.pseudo_channels) +
+                                "; allowed: divisors of banks = " + std::to_string(dram.map.banks));
   }
   dram.map.check(where + "/dram");
   dram.channel.check(where + "/dram");

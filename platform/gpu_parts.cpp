@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "weft/common/error.h"
+
 namespace weft {
 
 Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
@@ -54,6 +56,12 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   make_memory();
   connect();
   observers.check();
+  if (observers.replace() && !map.linear()) {
+    throw InputError(
+        "dram/slice_hash",
+        "found a hash with a replaced part of the memory; allowed: none, because the replacement "
+        "counts the chunks of its hop");
+  }
   crossbar.divide_blocking(observers.replace());
   for (auto& sm : sms) sm.carry_data(observers.see_data());
   for (auto& bank : l2) bank.carry_data(observers.see_data());
@@ -88,6 +96,7 @@ void Gpu::Impl::make_memory() {
     const std::string name = "l2_" + std::to_string(i);
     l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
                     i % map.l2_banks());
+    if (config.l2.bank.partitions > 1) l2[i].set_far(far_sms(i));
   }
   system.make_ports(interconnect_clock, map.ports());
   system.transact = [this](bool write, std::uint64_t address, std::uint8_t* data,
@@ -110,14 +119,33 @@ void Gpu::Impl::make_memory() {
   };
 }
 
+// SMs and L2 banks belong to partitions by their number, as many to each as can be.
+std::vector<bool> Gpu::Impl::far_sms(unsigned bank) const {
+  const std::size_t partitions = config.l2.bank.partitions;
+  std::vector<bool> far(sms.size());
+  for (std::size_t sm = 0; sm < far.size(); ++sm)
+    far[sm] = sm * partitions / far.size() != bank * partitions / map.ports();
+  return far;
+}
+
+void Gpu::Impl::host_copied(std::uint64_t offset, std::uint64_t bytes) {
+  if (!config.l2.enabled || !config.l2.bank.host_copies_fill) return;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t address = offset + done;
+    const std::uint64_t part = std::min(bytes - done, map.chunk_bytes() - address % map.chunk_bytes());
+    l2[map.route(address).port].host_copied(address, part);
+    done += part;
+  }
+}
+
 void Gpu::Impl::connect() {
   const auto join = [this](auto& initiator, auto& target, const std::string& name) {
     observers.join(initiator, target, {name, image.bytes()});
   };
   // One of those over which device memory is interleaved, by the number of its port (memory/channel_map.h).
   const auto join_part = [this](auto& initiator, auto& target, const std::string& name, unsigned port) {
-    const unsigned channel = port / map.l2_banks(), bank = port % map.l2_banks();
-    const HopAddresses addresses{0, map.chunk_bytes(), map.ports(), bank * map.channels() + channel};
+    const HopAddresses addresses =
+        map.linear() ? HopAddresses{0, map.chunk_bytes(), map.ports(), map.index_of(port)} : HopAddresses{};
     observers.join(initiator, target, {name + std::to_string(port), image.bytes(), addresses});
   };
   for (unsigned i = 0; i < sms.size(); ++i) {

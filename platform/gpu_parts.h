@@ -36,6 +36,8 @@ struct Gpu::Impl final : sm::SmListener {
 
   std::string what_helps(const std::string& hang) const;
   void make_memory();
+  std::vector<bool> far_sms(unsigned bank) const;
+  void host_copied(std::uint64_t offset, std::uint64_t bytes);
   void connect();
   void exchange() { system.exchange(pages, kPageBytes); }
   void begun(const execute::Kernel& kernel, Cycle now, bool alone);

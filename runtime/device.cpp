@@ -302,6 +302,7 @@ void Device::unshare(void* begin) {
 void Device::copy_to(Address to, const void* from, std::uint64_t bytes) {
   if (bytes == 0) return;
   std::memcpy(impl_->at(to, bytes), from, bytes);
+  if (impl_->is_device(to)) impl_->gpu.host_copied(to - impl_->gpu.device_base(), bytes);
   if (impl_->checks) impl_->checks->written(to, bytes);
 }
 

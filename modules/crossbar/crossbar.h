@@ -40,7 +40,7 @@ class Crossbar : public sc_core::sc_module,
                  private bus::TargetPort::Listener,
                  private bus::InitiatorPort::Listener {
  public:
-  static constexpr unsigned kMostSms = 256, kMostOthers = 256, kMostMemoryPorts = 64;
+  static constexpr unsigned kMostSms = 256, kMostOthers = 256, kMostMemoryPorts = 129;
   static_assert(kMostSms + kMostOthers <= QueueSet::kMost);
 
   // One per SM; behind them those of other requesters (DMA, accesses from outside), if there are any.

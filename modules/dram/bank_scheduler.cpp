@@ -20,18 +20,51 @@ void SchedulerConfig::describe(config::Visitor& v) {
   v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
   order.describe(v, "scheduler", "which waiting request is served next");
   page_policy.describe(v, "page_policy", "how long a row stays open");
+  config::choice(v, "refresh", refresh, {{"all_banks", Refresh::kAllBanks}, {"per_bank", Refresh::kPerBank}},
+                 "what a refresh stops: all banks, every t_refi for t_rfc; or one bank after the other, each "
+                 "every t_refi for t_rfcpb");
   describe_device(v);
   v.integer("devices", timing.devices, {1, 64}, "devices", "devices side by side in a channel");
 }
 
 void SchedulerConfig::describe_device(config::Visitor& v) {
-  v.integer("bank_groups", bank_groups, {1, 64}, "groups", "bank groups (bank mod groups); 1: none");
+  v.integer("bank_groups", bank_groups, {1, 64}, "groups",
+            "bank groups of a pseudo-channel ((bank / pseudo_channels) mod groups); 1: none");
+  v.integer(
+      "pseudo_channels", pseudo_channels, {1, 4}, "channels",
+      "parts of the channel (bank mod pseudo_channels) that have a data bus and timings each, and share "
+      "the command bus");
+  v.boolean("dual_command", dual_command,
+            "a row command (activate, precharge) and a column command (read, write) can go out in one cycle");
+  v.integer("activate_cycles", activate_cycles, {1, 8}, "cycles",
+            "cycles of the command bus (for row commands) that an activate takes; its timings count from the "
+            "last of them");
   timing.describe(v);
 }
 
 void SchedulerConfig::check(const std::string& where) const {
   timing.check(where);
+  if (refresh == Refresh::kPerBank && timing.refi != 0 && timing.rfcpb == 0) {
+    throw config::RuleError(where + "/refresh", {where + "/t_rfcpb"},
+                            "found per_bank with t_rfcpb = 0; allowed with t_rfcpb of at least 1");
+  }
 }
+
+namespace {
+
+template <class Place>
+std::vector<Place> places_of(const SchedulerConfig& config, unsigned banks) {
+  std::vector<Place> places(banks);
+  const auto channels = static_cast<unsigned>(config.pseudo_channels);
+  const auto groups = static_cast<unsigned>(config.bank_groups);
+  for (unsigned bank = 0; bank < banks; ++bank) {
+    places[bank].pseudo_channel = static_cast<std::uint8_t>(bank % channels);
+    places[bank].group = static_cast<std::uint16_t>(bank % channels * groups + bank / channels % groups);
+  }
+  return places;
+}
+
+}  // namespace
 
 BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsigned gates)
     : timing_(config.timing),
@@ -39,25 +72,34 @@ BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsi
       in_order_(order_->in_order()),
       page_policy_(config.page_policy.make({banks})),
       always_open_(page_policy_->always_open()),
-      groups_(static_cast<unsigned>(config.bank_groups)),
-      state_(config.queue_size, banks, gates, config.bank_groups),
+      places_(places_of<Place>(config, banks)),
+      dual_command_(config.dual_command),
+      activate_ahead_(config.activate_cycles - 1),
+      simple_(config.pseudo_channels == 1 && config.activate_cycles == 1),
+      refresh_(config.refresh),
+      refresh_interval_(per_bank() ? std::max<Edge>(timing_.refi / banks, 1) : timing_.refi),
+      state_(config.queue_size, banks, gates, config.bank_groups * config.pseudo_channels,
+             config.pseudo_channels),
       bank_activates_(banks, 0) {
   reset(0);
 }
 
-BankScheduler::State::State(std::size_t queue_size, std::size_t banks, std::size_t gates, std::size_t groups)
+BankScheduler::State::State(std::size_t queue_size, std::size_t banks, std::size_t gates, std::size_t groups,
+                            std::size_t pseudo_channels)
     : requests(queue_size),
       free(queue_size),
       banks(banks),
       gates(gates, 1),
-      group_column(groups),
+      groups(groups),
+      channels(pseudo_channels),
       order(queue_size) {
   std::iota(free.rbegin(), free.rend(), std::uint16_t{0});
 }
 
 void BankScheduler::reset(Edge now) {
-  state_ = State(state_.requests.size(), state_.banks.size(), state_.gates.size(), groups_);
-  state_.refresh_due = timing_.refi == 0 ? kNever : now + timing_.refi;
+  state_ = State(state_.requests.size(), state_.banks.size(), state_.gates.size(), state_.groups.size(),
+                 state_.channels.size());
+  state_.refresh_due = timing_.refi == 0 ? kNever : now + refresh_interval_;
   state_.counted = now;
 }
 
@@ -163,7 +205,8 @@ BankScheduler::Edge BankScheduler::earliest(unsigned index, Command command) con
   const Bank& bank = state_.banks[index];
   switch (command) {
     case Command::kActivate:
-      return std::max(bank.activate, state_.activate);
+      return begin_of_activate(
+          std::max({bank.activate, group_of(index).activate, channel_of(index).activate}));
     case Command::kPrecharge:
       return bank.precharge;
     case Command::kColumn:
@@ -171,21 +214,21 @@ BankScheduler::Edge BankScheduler::earliest(unsigned index, Command command) con
   }
   const Entry& entry = state_.requests[bank.current];
   if (!entry.opened && state_.gates[entry.request.gate] == 0) return kNever;
-  return std::max(
-      {bank.column, state_.group_column[index % groups_], entry.request.write ? state_.write : state_.read});
+  const Gates &group = group_of(index), &channel = channel_of(index);
+  return entry.request.write ? std::max({bank.write, group.write, channel.write})
+                             : std::max({bank.read, group.read, channel.read});
 }
 
-// No command of this kind can go before this edge, whatever its bank.
-BankScheduler::Edge BankScheduler::floor_of(Command command) const {
-  switch (command) {
-    case Command::kActivate:
-      return state_.activate;
-    case Command::kPrecharge:
-      return 0;
-    case Command::kColumn:
-      return std::min(state_.read, state_.write);
+BankScheduler::Edge BankScheduler::floor_of_all(Command command) const {
+  if (command == Command::kPrecharge) return state_.row_bus;
+  Edge floor = kNever;
+  for (const PseudoChannel& channel : state_.channels) {
+    const Gates& gates = channel.gates;
+    floor =
+        std::min(floor, command == Command::kActivate ? gates.activate : std::min(gates.read, gates.write));
   }
-  return 0;
+  if (command == Command::kActivate) return std::max(begin_of_activate(floor), state_.row_bus);
+  return dual_command_ ? floor : std::max(floor, state_.row_bus);
 }
 
 // Makes `best` the bank with the oldest request whose next command is of this kind and may go now, if that
@@ -206,24 +249,36 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   choose();
 
   unsigned best = kNoBank;
-  Command command = Command::kColumn;
-  consider(command, now, best);
-  if (best == kNoBank) {
-    consider(command = Command::kPrecharge, now, best);
-    const unsigned precharge = best;
-    consider(Command::kActivate, now, best);
-    if (best != precharge) command = Command::kActivate;
-  }
-  if (best == kNoBank) return false;
+  consider(Command::kColumn, now, best);
+  const bool column = best != kNoBank;
+  const bool done = column && serve_column(best, now, finished, started);
+  if (!column || dual_command_) serve_row(now);
+  return done;
+}
 
+void BankScheduler::serve_row(Edge now) {
+  unsigned best = kNoBank;
+  consider(Command::kPrecharge, now, best);
+  const unsigned precharged = best;
+  consider(Command::kActivate, now, best);
+  if (best == kNoBank) return;
   Bank& bank = state_.banks[best];
   Entry& entry = state_.requests[bank.current];
-  commit(entry, command);
-  if (command != Command::kColumn) {
-    send_row_command(bank, command, now);
-    classify(best);
-    return false;
+  if (best == precharged) {
+    commit(entry, Command::kPrecharge);
+    precharge(bank, now);
+  } else {
+    commit(entry, Command::kActivate);
+    activate(best, now);
   }
+  classify(best);
+}
+
+// True if its request is finished.
+bool BankScheduler::serve_column(unsigned best, Edge now, Finished& finished, std::uint32_t& started) {
+  Bank& bank = state_.banks[best];
+  Entry& entry = state_.requests[bank.current];
+  commit(entry, Command::kColumn);
   if (!entry.opened) started = entry.request.gate;
   entry.opened = true;
   const Edge done = send_column(best, now);
@@ -231,7 +286,8 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
 
   finished = {entry.request.handle, done + entry.request.occupy};
   if (entry.request.occupy != 0) {
-    at_least(bank.column, finished.done);
+    at_least(bank.read, finished.done);
+    at_least(bank.write, finished.done);
     at_least(bank.precharge, finished.done);
   }
   count_queue(now);
@@ -264,23 +320,32 @@ void BankScheduler::commit(Entry& entry, Command command) {
   bank.overtakes = overtakes ? bank.overtakes + 1 : 0;
 }
 
-void BankScheduler::send_row_command(Bank& bank, Command command, Edge now) {
-  if (command == Command::kPrecharge) {
-    bank.open = false;
-    at_least(bank.activate, now + timing_.rp);
-    at_least(state_.rests, now + timing_.rp);
-    ++precharges_;
-    return;
-  }
+void BankScheduler::precharge(Bank& bank, Edge now) {
+  bank.open = false;
+  at_least(bank.activate, now + timing_.rp);
+  at_least(state_.rests, now + timing_.rp);
+  ++precharges_;
+}
+
+void BankScheduler::activate(unsigned index, Edge begin) {
+  const Edge now = begin + activate_ahead_;
+  state_.row_bus = now + 1;
+  Bank& bank = state_.banks[index];
   bank.open = true;
   bank.row = state_.requests[bank.current].request.row;
-  bank.column = now + timing_.rcd;
+  bank.read = now + timing_.rcd;
+  bank.write = now + timing_.activate_to_write();
   bank.precharge = now + timing_.ras;
   bank.activate = now + timing_.rc;
-  state_.activate = now + timing_.rrd;
+  state_.groups[places_[index].group].activate = now + timing_.activate_gap_same_group();
+  // The fifth activate waits for the end of the window that the first of the last four began.
+  PseudoChannel& channel = state_.channels[places_[index].pseudo_channel];
+  channel.windows[channel.oldest] = now + timing_.faw;
+  channel.oldest = (channel.oldest + 1) & 3;
+  channel.gates.activate = std::max(now + timing_.rrd, channel.windows[channel.oldest]);
   at_least(state_.rests, bank.activate);
   ++activates_;
-  ++bank_activates_[static_cast<std::size_t>(&bank - state_.banks.data())];
+  ++bank_activates_[index];
 }
 
 // Does another request for the open row wait?
@@ -308,30 +373,73 @@ BankScheduler::Edge BankScheduler::send_column(unsigned index, Edge now) {
   Bank& bank = state_.banks[index];
   const bool write = state_.requests[bank.current].request.write;
   const Edge done = now + (write ? timing_.wl : timing_.cl) + timing_.burst_cycles();
-  state_.group_column[index % groups_] = now + timing_.column_gap_same_group();
-  at_least(state_.read, now + (write ? timing_.write_to_read() : timing_.column_gap()));
-  at_least(state_.write, now + (write ? timing_.column_gap() : timing_.read_to_write()));
+  Gates& group = state_.groups[places_[index].group];
+  group.read = now + (write ? timing_.write_to_read_same_group() : timing_.column_gap_same_group());
+  group.write = now + timing_.column_gap_same_group();
+  Gates& channel = state_.channels[places_[index].pseudo_channel].gates;
+  at_least(channel.read, now + (write ? timing_.write_to_read() : timing_.column_gap()));
+  at_least(channel.write, now + (write ? timing_.column_gap() : timing_.read_to_write()));
   at_least(bank.precharge, write ? done + timing_.wr : now + timing_.rtp);
-  at_least(state_.rests, std::max(state_.read, state_.write));
-  data_cycles_ += timing_.burst_cycles();
+  at_least(state_.rests, std::max(channel.read, channel.write));
+  count_data();
   return done;
+}
+
+// Pseudo-channels share the time of the channel.
+void BankScheduler::count_data() {
+  const std::size_t channels = state_.channels.size();
+  if (channels == 1) {
+    data_cycles_ += timing_.burst_cycles();
+    return;
+  }
+  state_.data_rest += timing_.burst_cycles();
+  data_cycles_ += state_.data_rest / channels;
+  state_.data_rest %= channels;
 }
 
 // Refreshes of an idle channel are made up for when the next request comes, so that an idle channel sleeps.
 void BankScheduler::refresh(Edge now) {
   if (state_.refresh_due > now) return;
-  // Of a long idle time only the last two can still matter; the others find all rows closed.
-  const std::uint64_t missed = (now - state_.refresh_due) / timing_.refi;
-  if (missed > 2) {
-    refresh_at(state_.refresh_due);
-    refreshes_ += missed - 2;
-    state_.refresh_due += (missed - 2) * timing_.refi;
+  // Of a long idle time only the last two of each bank can still matter; the others find all rows closed.
+  const std::uint64_t round = per_bank() ? state_.banks.size() : 1;
+  const std::uint64_t rounds = (now - state_.refresh_due) / refresh_interval_ / round;
+  if (rounds > 2) {
+    for (std::uint64_t i = 0; i < round; ++i) refresh_at(state_.refresh_due);
+    const std::uint64_t skipped = per_bank() ? rounds - 3 : rounds - 2;
+    refreshes_ += skipped;
+    bank_refreshes_ += per_bank() ? skipped * round : 0;
+    state_.refresh_due += skipped * round * refresh_interval_;
   }
   while (state_.refresh_due <= now) refresh_at(state_.refresh_due);
 }
 
-// All banks are precharged as soon as each may be, then the channel refreshes; no command goes out meanwhile.
 void BankScheduler::refresh_at(Edge due) {
+  if (per_bank()) {
+    refresh_one(due);
+  } else {
+    refresh_all(due);
+  }
+  state_.refresh_due += refresh_interval_;
+}
+
+// The bank is precharged as soon as it may be, then it refreshes. A round over all banks counts as a refresh.
+void BankScheduler::refresh_one(Edge due) {
+  const unsigned index = state_.refresh_bank;
+  Bank& bank = state_.banks[index];
+  if (bank.open) {
+    bank.open = false;
+    at_least(bank.activate, std::max(due, bank.precharge) + timing_.rp);
+    ++precharges_;
+  }
+  bank.activate = std::max(due, bank.activate) + timing_.rfcpb;
+  classify(index);
+  ++bank_refreshes_;
+  state_.refresh_bank = index + 1 == state_.banks.size() ? 0 : index + 1;
+  if (state_.refresh_bank == 0) ++refreshes_;
+}
+
+// All banks are precharged as soon as each may be, then the channel refreshes; no command goes out meanwhile.
+void BankScheduler::refresh_all(Edge due) {
   Edge start = due;
   for (Bank& bank : state_.banks) {
     if (bank.open) {
@@ -346,7 +454,6 @@ void BankScheduler::refresh_at(Edge due) {
     classify(index);
   }
   ++refreshes_;
-  state_.refresh_due += timing_.refi;
 }
 
 BankScheduler::Edge BankScheduler::next(Edge now) const {
@@ -389,6 +496,9 @@ void BankScheduler::bind(statistics::Group& group) {
                 row_misses_);
   group.counter("row_conflicts", units::kRequests, "requests that found another row open", row_conflicts_);
   group.counter("refreshes", units::kCommands, "refreshes, up to the last request", refreshes_);
+  if (per_bank())
+    group.counter("bank_refreshes", units::kCommands, "refreshes of one bank each, up to the last request",
+                  bank_refreshes_);
   group.counter("data_cycles", units::kCycles, "cycles in which the data bus moves data", data_cycles_);
   group.counter("queue_cycles", units::kCycles, "cycles with at least one request queued", busy_cycles_);
   group.counter(

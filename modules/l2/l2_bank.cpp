@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "bus/picoseconds.h"
+#include "common/bits.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
 
@@ -16,6 +17,8 @@ void Config::describe(config::Visitor& v) {
   v.integer("mshr_entries", mshrs.entries, {1, 1 << 16}, "entries", "lines that can be outstanding");
   v.integer("mshr_merges", mshrs.merges, {1, 1024}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 10'000}, "cycles", "from a request's arrival to the response of a hit");
+  v.integer("bytes_per_cycle", bytes_per_cycle, {0, 4096}, "bytes",
+            "bytes looked up per cycle, a power of two; 0: a line (sector), whatever its size");
   v.integer("input_queue", input_queue, {1, 4096}, "requests", "requests that wait for the pipeline");
   v.integer("miss_queue", miss_queue, {2, 4096}, "requests", "fetches and write-backs that wait for memory");
   v.integer("response_queue", response_queue, {1, 4096}, "responses", "responses that wait for the crossbar");
@@ -24,12 +27,28 @@ void Config::describe(config::Visitor& v) {
   config::choice(v, "write_miss", write_miss,
                  {{"fetch", WriteMiss::kFetch}, {"no_fetch", WriteMiss::kNoFetch}},
                  "a write to a part of an absent line fetches the line");
+  v.integer(
+      "partitions", partitions, {1, 8}, "partitions",
+      "parts of the chip with as many SMs and L2 banks each; requests of an SM to a bank of another part "
+      "are far");
+  v.integer("far_latency", far_latency, {0, 10'000}, "cycles", "cycles that a far request takes more");
+  v.boolean("host_copies_fill", host_copies_fill,
+            "the lines that the host copies to the device are in the L2 afterwards");
 }
 
 void Config::check(const std::string& where) const {
   tags.check(where);
   mshrs.check(where + "/mshr");
   cache::check_sectors(where, tags.line_bytes, sector_bytes);
+  if (bytes_per_cycle != 0 && !is_power_of_two(bytes_per_cycle)) {
+    throw InputError(where + "/bytes_per_cycle",
+                     "found " + std::to_string(bytes_per_cycle) + "; allowed: 0, or a power of two");
+  }
+  if (far_latency != 0 && partitions == 1) {
+    throw config::RuleError(where + "/far_latency", {where + "/partitions"},
+                            "found " + std::to_string(far_latency) +
+                                " with partitions = 1; allowed: 0, or at least 2 partitions");
+  }
   if (miss_queue < 1 + most_write_backs()) {
     throw config::RuleError(where + "/miss_queue", {where + "/sector_bytes"},
                             "found " + std::to_string(miss_queue) + "; a fetch and its write-backs need " +
@@ -42,10 +61,31 @@ void Config::check(const std::string& where) const {
   }
 }
 
+namespace {
+
+// Far requests on the link: one per cycle of its latency, and those that wait for the input queue.
+std::size_t link_places(const Config& config) {
+  return config.partitions == 1 ? 0 : config.far_latency + config.input_queue;
+}
+
+// At least one lookup, of a line or sector, in a cycle.
+unsigned lookups_per_cycle(const Config& config) {
+  return static_cast<unsigned>(std::max<std::uint64_t>(config.bytes_per_cycle / config.unit_bytes(), 1));
+}
+
+Cycle cycles_of_lookup(const Config& config) {
+  return config.bytes_per_cycle == 0
+             ? 1
+             : std::max<std::uint64_t>(config.unit_bytes() / config.bytes_per_cycle, 1);
+}
+
+}  // namespace
+
 L2Bank::State::State(const Config& config)
-    : requests(config.input_queue + config.latency + config.mshrs.entries * config.mshrs.merges +
-               config.response_queue + 2),
+    : requests(link_places(config) + config.input_queue + config.latency +
+               config.mshrs.entries * config.mshrs.merges + config.response_queue + 2),
       free_requests(requests.size()),
+      link(link_places(config)),
       input(config.input_queue),
       pipeline(config.latency),
       misses(config.miss_queue),
@@ -70,6 +110,9 @@ L2Bank::L2Bank(sc_core::sc_module_name name, const Config& config, ClockDomain& 
       channel_(channel),
       bank_(bank),
       index_(domain.add(*this)),
+      wide_(config.bytes_per_cycle != 0),
+      lookups_per_cycle_(lookups_per_cycle(config)),
+      lookup_cycles_each_(cycles_of_lookup(config)),
       target_port_(target, *this, {domain, index_}),
       memory_port_(memory, *this, {domain, index_}),
       tags_(config.tags, config.unit_bytes()),
@@ -105,6 +148,7 @@ Cycle L2Bank::step(Cycle now) {
   bool moved = false;
   if (!state_.fills.empty()) moved |= take_fill(now);
   if (!state_.released.empty()) moved |= release_waiter(now);
+  if (!state_.link.empty()) moved |= cross_link(now);
   if (!state_.input.empty()) moved |= enter_pipeline(now);
   if (!state_.pipeline.empty()) moved |= look_up(now);
   if (!state_.misses.empty()) moved |= send_miss(now);
@@ -122,13 +166,16 @@ Cycle L2Bank::next_work(Cycle now, bool moved) const {
   if (moved && (head_due || !state_.released.empty() || !state_.input.empty())) return now + 1;
   if (!state_.fills.empty()) at(state_.fills.front().ready);
   if (!state_.pipeline.empty() && !head_due) at(state_.requests[state_.pipeline.front()].ready);
+  if (wide_ && state_.lookup_until > now && head_due) at(state_.lookup_until);
+  if (!state_.link.empty() && !state_.input.full()) at(state_.requests[state_.link.front()].ready);
   if (state_.busy_until > now && (head_due || !state_.released.empty())) at(state_.busy_until);
   if (!state_.input.empty() && !state_.pipeline.full()) at(state_.requests[state_.input.front()].ready);
   if (!state_.misses.empty() && !memory_port_.busy()) at(memory_port_.usable_from());
   if (!state_.responses.empty() && !target_port_.busy()) {
     at(std::max(state_.responses.front().ready, target_port_.usable_from()));
   }
-  if (target_port_.withheld() != nullptr && !state_.input.full()) at(target_port_.withheld()->ready);
+  if (const bus::TargetPort::Withheld* const withheld = target_port_.withheld())
+    if (has_place(is_far(*withheld->payload))) at(withheld->ready);
   return next;
 }
 
@@ -177,6 +224,14 @@ bool L2Bank::release_waiter(Cycle now) {
     mshrs_.next_waiter(entry, none);
     state_.released.pop();
   }
+  return true;
+}
+
+bool L2Bank::cross_link(Cycle now) {
+  const std::uint32_t handle = state_.link.front();
+  if (state_.input.full() || state_.requests[handle].ready > now) return false;
+  state_.link.pop();
+  state_.input.push(handle);
   return true;
 }
 
@@ -234,8 +289,9 @@ bool L2Bank::respond(Cycle now) {
 
 void L2Bank::admit_blocked(Cycle now) {
   const bus::TargetPort::Withheld* const blocked = target_port_.withheld();
-  if (state_.input.full() || blocked->ready > now) return;
-  state_.input.push(new_request(*blocked->payload, now + 1));
+  const bool far = is_far(*blocked->payload);
+  if (!has_place(far) || blocked->ready > now) return;
+  accept(*blocked->payload, far, now + 1);
   target_port_.end_request();
 }
 
@@ -265,6 +321,8 @@ void L2Bank::bind(statistics::Group& group) {
   group.counter("queue_stalls", units::kRequests,
                 "requests that waited for the miss queue, a write-back buffer or the response queue",
                 queue_stalls_);
+  if (config_.partitions > 1)
+    group.counter("far", units::kRequests, "requests of SMs of other partitions", far_requests_);
   tags_.bind(group.group("tags"));
   mshrs_.bind(group.group("mshr"));
 }

@@ -5,7 +5,7 @@
 // or fetched; what lacks a way, an MSHR, a place in the miss queue, a write-back buffer or a place for the
 // response stalls the pipeline. Writes that cover their line need no fetch. An atomic keeps the bank busy for
 // atomic_lanes x atomic_interval cycles. Latency of a lone hit, from BEGIN_REQ to BEGIN_RESP: `latency`
-// cycles.
+// cycles, and far_latency more for an SM of another partition.
 //
 // Tags and states only: the image behind the channel holds the bytes. The bank is the point at which accesses
 // take effect in order: foreign payloads (without TransactionOrigin) move their data at the lookup.
@@ -15,6 +15,7 @@
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "bus/clock_domain.h"
@@ -54,6 +55,13 @@ class L2Bank : public sc_core::sc_module,
   // Its own transactions to memory have their bytes with them from now on, for who looks at a hop. Time is
   // the same.
   void carry_data(bool carries);
+
+  // SMs of other partitions of the chip, by number: their requests come over a link of far_latency cycles,
+  // one per cycle, beside those of the near ones.
+  void set_far(std::vector<bool> sms) { far_sms_ = std::move(sms); }
+  // The host has copied to these bytes, all in this bank and one chunk: their sectors are here now, in no
+  // time, as far as their sets have room. What they evict is not written back: the image has its bytes.
+  void host_copied(std::uint64_t address, std::uint64_t bytes);
 
   // Nothing is under way. Dirty lines may stay: the image has their bytes already.
   bool idle() const {
@@ -111,6 +119,7 @@ class L2Bank : public sc_core::sc_module,
     explicit State(const Config& config);
     std::vector<Request> requests;
     std::vector<std::uint32_t> free_requests;
+    Ring<std::uint32_t> link;  // far requests on their way to `input`
     Ring<std::uint32_t> input;
     Ring<std::uint32_t> pipeline;
     Ring<Miss> misses;             // to memory
@@ -118,15 +127,17 @@ class L2Bank : public sc_core::sc_module,
     Ring<std::uint32_t> released;  // closed MSHRs whose waiters are being answered
     std::uint32_t waiter = kNone;  // the next of them, or kNone
     Ring<Response> responses;
-    Cycle busy_until = 0;  // an atomic has the bank
+    Cycle busy_until = 0;    // an atomic has the bank
+    Cycle lookup_until = 0;  // a lookup of several cycles is under way
     std::vector<Slot> slots;
     std::vector<std::uint32_t> free_write_backs;
     std::size_t memory_in_flight = 0;
     void archive(Archive& archive) {
-      auto& [requests_, free_requests_, input_, pipeline_, misses_, fills_, released_, waiter_, responses_,
-             busy_until_, slots_, free_write_backs_, memory_in_flight_] = *this;
-      archive(at_rest(input_), at_rest(pipeline_), at_rest(misses_), at_rest(fills_), at_rest(released_),
-              at_rest(responses_), at_rest(memory_in_flight_), busy_until_);
+      auto& [requests_, free_requests_, link_, input_, pipeline_, misses_, fills_, released_, waiter_,
+             responses_, busy_until_, lookup_until_, slots_, free_write_backs_, memory_in_flight_] = *this;
+      archive(at_rest(link_), at_rest(input_), at_rest(pipeline_), at_rest(misses_), at_rest(fills_),
+              at_rest(released_), at_rest(responses_), at_rest(memory_in_flight_), busy_until_,
+              lookup_until_);
       // Numbers of records that are free, of which nothing depends on which is taken.
       set_anew(requests_, free_requests_, waiter_, slots_, free_write_backs_);
     }
@@ -143,8 +154,16 @@ class L2Bank : public sc_core::sc_module,
   // whether anything moved.
   bool take_fill(Cycle now);
   bool release_waiter(Cycle now);
+  bool cross_link(Cycle now);
   bool enter_pipeline(Cycle now);
-  bool look_up(Cycle now);
+  bool look_up(Cycle now) {
+    if (wide_) return look_up_wide(now);
+    const bool done = look_up_next(now);
+    lookup_cycles_ += done ? 1 : 0;
+    return done;
+  }
+  bool look_up_wide(Cycle now);
+  bool look_up_next(Cycle now);
   bool send_miss(Cycle now);
   bool respond(Cycle now);
   void admit_blocked(Cycle now);
@@ -152,6 +171,9 @@ class L2Bank : public sc_core::sc_module,
 
   tlm::tlm_response_status check_request(const Payload& payload);
   std::uint32_t new_request(Payload& payload, Cycle ready);
+  bool is_far(const Payload& payload) const;
+  bool has_place(bool far) const { return far ? !state_.link.full() : !state_.input.full(); }
+  void accept(Payload& payload, bool far, Cycle ready);
   using Found = cache::SectorTags::Found;
   bool look_up_present(Request& request, std::uint32_t handle, const Found& found, Cycle now);
   bool look_up_pending(Request& request, std::uint32_t handle, const Found& found);
@@ -175,6 +197,10 @@ class L2Bank : public sc_core::sc_module,
   const unsigned channel_;
   const unsigned bank_;
   const std::size_t index_;
+  const bool wide_;  // bytes_per_cycle is given
+  const unsigned lookups_per_cycle_;
+  const Cycle lookup_cycles_each_;
+  std::vector<bool> far_sms_;
 
   bus::TargetPort target_port_;
   bus::InitiatorPort memory_port_;
@@ -202,6 +228,7 @@ class L2Bank : public sc_core::sc_module,
   std::uint64_t memory_errors_ = 0;
   std::uint64_t blocked_requests_ = 0;
   std::uint64_t queue_stalls_ = 0;
+  std::uint64_t far_requests_ = 0;
 };
 
 }  // namespace weft::l2

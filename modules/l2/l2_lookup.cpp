@@ -7,7 +7,19 @@ namespace weft::l2 {
 using cache::LineState;
 using cache::MshrOutcome;
 
-bool L2Bank::look_up(Cycle now) {
+bool L2Bank::look_up_wide(Cycle now) {
+  if (state_.lookup_until > now || !look_up_next(now)) return false;
+  ++lookup_cycles_;
+  if (lookup_cycles_each_ > 1) {
+    state_.lookup_until = now + lookup_cycles_each_;
+    lookup_cycles_ += lookup_cycles_each_ - 1;
+  }
+  for (unsigned i = 1; i < lookups_per_cycle_ && !state_.pipeline.empty(); ++i)
+    if (!look_up_next(now)) break;
+  return true;
+}
+
+bool L2Bank::look_up_next(Cycle now) {
   if (state_.busy_until > now) return false;
   const std::uint32_t handle = state_.pipeline.front();
   Request& request = state_.requests[handle];
@@ -28,7 +40,6 @@ bool L2Bank::look_up(Cycle now) {
       break;
   }
   if (!done) return false;
-  ++lookup_cycles_;
   request.stall_counted = false;
   if (!request.looked_up) {
     ++request.next;

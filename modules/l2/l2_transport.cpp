@@ -30,13 +30,39 @@ bus::Verdict L2Bank::request(unsigned, Payload& payload, Cycle ready, sc_time&) 
     payload.set_response_status(status);
     return bus::Verdict::kCompleted;
   }
-  domain_.wake_at(index_, ready);
-  if (state_.input.full()) {
+  const bool far = is_far(payload);
+  domain_.wake_at(index_, far ? ready + config_.far_latency : ready);
+  if (!has_place(far)) {
     ++blocked_requests_;
     return bus::Verdict::kWithheld;
   }
-  state_.input.push(new_request(payload, ready));
+  accept(payload, far, ready);
   return bus::Verdict::kTaken;
+}
+
+bool L2Bank::is_far(const Payload& payload) const {
+  if (far_sms_.empty()) return false;
+  const TransactionOrigin* const origin = origin_of(payload);
+  return origin != nullptr && origin->sm < far_sms_.size() && far_sms_[origin->sm];
+}
+
+void L2Bank::accept(Payload& payload, bool far, Cycle ready) {
+  if (far) {
+    ++far_requests_;
+    state_.link.push(new_request(payload, ready + config_.far_latency));
+  } else {
+    state_.input.push(new_request(payload, ready));
+  }
+}
+
+void L2Bank::host_copied(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t begin = map_.route(address).offset;
+  const Sector last = tags_.sector_of(begin + bytes - 1);
+  for (Sector sector = tags_.sector_of(begin); sector <= last; ++sector) {
+    if (tags_.find(sector) != cache::LineState::kInvalid || !tags_.can_reserve(sector)) continue;
+    tags_.reserve(sector);
+    tags_.fill(sector);
+  }
 }
 
 std::uint32_t L2Bank::new_request(Payload& payload, Cycle ready) {

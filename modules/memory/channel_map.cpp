@@ -1,5 +1,7 @@
 #include "memory/channel_map.h"
 
+#include <algorithm>
+
 #include "common/bits.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
@@ -11,12 +13,33 @@ void need_power_of_two(const std::string& where, std::uint64_t value) {
   if (!is_power_of_two(value)) throw InputError(where, std::to_string(value) + " is not a power of two");
 }
 
+// The hash of slices has so many bits; at least 1, so that there is a polynomial.
+unsigned hash_bits(const ChannelMapConfig& config) {
+  unsigned bits = 0;
+  while (std::uint64_t{1} << bits < config.channels) ++bits;
+  for (std::uint64_t banks = config.l2_banks; banks > 1; banks /= 2) ++bits;
+  return std::max(bits, 1u);
+}
+
 }  // namespace
 
 void ChannelMapConfig::describe(config::Visitor& v) {
   v.integer("channels", channels, {1, 64}, "channels", "memory channels; need not be a power of two");
   v.integer("interleave_bytes", interleave_bytes, {32, 1u << 20}, "bytes",
             "consecutive bytes on one channel and L2 bank; a power of two");
+  config::choice(
+      v, "slice_order", slice_order,
+      {{"channels", SliceOrder::kChannels}, {"l2_banks", SliceOrder::kL2Banks}},
+      "what consecutive chunks of interleave_bytes go round first: the channels, or the L2 banks of "
+      "a channel");
+  config::choice(
+      v, "slice_hash", slice_hash,
+      {{"none", SliceHash::kNone}, {"xor", SliceHash::kXor}, {"polynomial", SliceHash::kPolynomial}},
+      "what the number of the channel and L2 bank is combined with by exclusive or: nothing, the address "
+      "bits "
+      "above, or their remainder modulo an irreducible polynomial");
+  v.integer("slice_hash_shift", slice_hash_shift, {0, 32}, "bits",
+            "bits above the number of the channel and L2 bank that slice_hash leaves out");
   describe_banks(v);
   v.integer("row_bytes", row_bytes, {64, 1u << 20}, "bytes",
             "row of a bank, over all devices of the channel; a power of two");
@@ -48,10 +71,17 @@ void ChannelMapConfig::check(const std::string& where) const {
                                 "; allowed: divisors of banks = " + std::to_string(banks));
   }
   if (bank_xor) need_power_of_two(where + "/banks", banks);
-  if (channels * l2_banks > 64) {
-    throw InputError(where + "/l2_banks",
-                     std::to_string(channels * l2_banks) +
-                         " L2 banks in total (channels x l2_banks); allowed: at most 64");
+  if (slices() > kMostSlices) {
+    throw InputError(where + "/l2_banks", std::to_string(slices()) +
+                                              " L2 banks in total (channels x l2_banks); allowed: at most " +
+                                              std::to_string(kMostSlices));
+  }
+  if (slice_hash != SliceHash::kNone && (slices() == 1 || !is_power_of_two(l2_banks))) {
+    throw InputError(where + "/slice_hash",
+                     "found a hash with channels = " + std::to_string(channels) + " and " +
+                         std::to_string(l2_banks) +
+                         " L2 banks per channel; allowed: none, or a power of two of L2 "
+                         "banks and more than one in total");
   }
 }
 
@@ -59,14 +89,65 @@ ChannelMap::ChannelMap(const ChannelMapConfig& config)
     : chunk_(config.interleave_bytes),
       channels_(config.channels),
       l2_banks_(config.l2_banks),
+      slices_(config.slices()),
       block_(config.bank_interleave_bytes),
       banks_(config.banks),
       alternating_(config.alternating_banks),
       turns_(config.banks / config.alternating_banks),
       row_(config.row_bytes),
-      bank_xor_(config.bank_xor) {}
+      bank_xor_(config.bank_xor),
+      plain_(config.slice_order == SliceOrder::kChannels && config.slice_hash == SliceHash::kNone),
+      order_(config.slice_order),
+      hash_kind_(config.slice_hash),
+      hash_shift_(static_cast<unsigned>(config.slice_hash_shift)),
+      hash_bits_(hash_bits(config)),
+      polynomial_(hash_bits_) {}
+
+unsigned ChannelMap::slice_of(unsigned index) const {
+  if (order_ == SliceOrder::kL2Banks) return index;
+  return index % channels() * l2_banks() + index / channels();
+}
+
+unsigned ChannelMap::index_of(unsigned slice) const {
+  if (order_ == SliceOrder::kL2Banks) return slice;
+  return slice % l2_banks() * channels() + slice / l2_banks();
+}
+
+std::uint64_t ChannelMap::hash_of(std::uint64_t upper) const {
+  const std::uint64_t hashed = upper >> hash_shift_;
+  switch (hash_kind_) {
+    case SliceHash::kNone:
+      return 0;
+    case SliceHash::kXor:
+      return hashed & ((std::uint64_t{1} << hash_bits_) - 1);
+    case SliceHash::kPolynomial:
+      return polynomial_.remainder(hashed << hash_bits_);
+  }
+  return 0;
+}
+
+ChannelMap::Route ChannelMap::mixed_route(std::uint64_t address) const {
+  const std::uint64_t chunk = chunk_.quotient(address);
+  const std::uint64_t upper = slices_.quotient(chunk);
+  const std::uint64_t mixed = slice_of(static_cast<unsigned>(slices_.remainder(chunk))) ^ hash_of(upper);
+  const std::uint64_t wraps = slices_.quotient(mixed);
+  Route route;
+  route.port = static_cast<unsigned>(slices_.remainder(mixed));
+  route.channel = static_cast<unsigned>(l2_banks_.quotient(route.port));
+  route.l2_bank = static_cast<unsigned>(l2_banks_.remainder(route.port));
+  route.offset = upper * chunk_.divisor() + chunk_.remainder(address) + wraps * kWrapped;
+  return route;
+}
+
+// The number of a chunk within its channel.
+std::uint64_t ChannelMap::chunk_of_channel(std::uint64_t chunk) const {
+  if (plain_) return channels_.quotient(chunk);
+  const unsigned slice = slice_of(static_cast<unsigned>(slices_.remainder(chunk)));
+  return slices_.quotient(chunk) * l2_banks_.divisor() + l2_banks_.remainder(slice);
+}
 
 ChannelMap::Route ChannelMap::route(std::uint64_t address) const {
+  if (!plain_) return mixed_route(address);
   const std::uint64_t chunk = chunk_.quotient(address);
   const std::uint64_t k = channels_.quotient(chunk);
   Route route;
@@ -78,7 +159,7 @@ ChannelMap::Route ChannelMap::route(std::uint64_t address) const {
 }
 
 ChannelMap::Place ChannelMap::place(std::uint64_t address) const {
-  const std::uint64_t k = channels_.quotient(chunk_.quotient(address));
+  const std::uint64_t k = chunk_of_channel(chunk_.quotient(address));
   const std::uint64_t part = alternating_.quotient(k) * chunk_.divisor() + chunk_.remainder(address);
   const std::uint64_t block = block_.quotient(part);
   const std::uint64_t inner = turns_.quotient(block) * block_.divisor() + block_.remainder(part);
@@ -92,6 +173,13 @@ ChannelMap::Place ChannelMap::place(std::uint64_t address) const {
 }
 
 std::uint64_t ChannelMap::address_of(unsigned channel, unsigned l2_bank, std::uint64_t offset) const {
+  if (!plain_) {
+    const std::uint64_t wraps = offset / kWrapped, inner = offset % kWrapped;
+    const std::uint64_t upper = chunk_.quotient(inner);
+    const std::uint64_t mixed = channel * l2_banks_.divisor() + l2_bank + wraps * slices_.divisor();
+    const auto slice = static_cast<unsigned>(mixed ^ hash_of(upper));
+    return (upper * slices_.divisor() + index_of(slice)) * chunk_.divisor() + chunk_.remainder(inner);
+  }
   const std::uint64_t k = chunk_.quotient(offset) * l2_banks_.divisor() + l2_bank;
   return (k * channels_.divisor() + channel) * chunk_.divisor() + chunk_.remainder(offset);
 }

@@ -14,6 +14,19 @@
 //   row     = inner / row_bytes, column = inner mod row_bytes
 //
 // Channels need not be a power of two (Fermi has 6). A request must lie within one chunk.
+//
+// A slice is an L2 bank of a channel: slice = channel * l2_banks + L2 bank. `slice_order` and `slice_hash`
+// change which slice a chunk goes to; what follows k stays.
+//
+//   upper   = chunk / (channels * l2_banks)
+//   slice_order l2_banks:  slice = chunk mod (channels * l2_banks)         k = upper * l2_banks + L2 bank
+//   slice_hash: the slice is combined by exclusive or with the hash of upper >> slice_hash_shift, below
+//               range = (channels rounded up to a power of two) * l2_banks, and taken mod (channels *
+//               l2_banks)
+//
+// k has the L2 bank before the hash. With a power of two of channels nothing meets in one place. Otherwise
+// up to two chunks of one `upper` go to the same slice: their offsets differ by kWrapped. Two chunks may then
+// share a place of the DRAM, which only times depend on (as in GPGPU-Sim).
 #ifndef WEFT_MEMORY_CHANNEL_MAP_H
 #define WEFT_MEMORY_CHANNEL_MAP_H
 
@@ -21,6 +34,7 @@
 #include <string>
 
 #include "common/fast_divider.h"
+#include "common/polynomial_hash.h"
 #include "weft/common/config_visitor.h"
 #include "weft/memory/channel_map_config.h"
 
@@ -32,8 +46,8 @@ class ChannelMap {
   struct Route {
     unsigned channel;
     unsigned l2_bank;      // within the channel
-    unsigned port;         // channel * l2_banks + l2_bank
-    std::uint64_t offset;  // dense address within the L2 bank
+    unsigned port;         // channel * l2_banks + l2_bank: the slice
+    std::uint64_t offset;  // dense address within the L2 bank; kWrapped more where the hash is taken modulo
   };
   // The memory controller's view.
   struct Place {
@@ -41,6 +55,8 @@ class ChannelMap {
     std::uint64_t row;
     std::uint64_t column;  // byte within the row
   };
+
+  static constexpr std::uint64_t kWrapped = std::uint64_t{1} << 40;  // above all of device memory
 
   explicit ChannelMap(const ChannelMapConfig& config);
 
@@ -58,17 +74,34 @@ class ChannelMap {
   unsigned ports() const { return channels() * l2_banks(); }
   unsigned banks() const { return static_cast<unsigned>(banks_.divisor()); }
   std::uint64_t chunk_bytes() const { return chunk_.divisor(); }
+  // Chunk c goes to a slice that depends on c mod ports() alone.
+  bool linear() const { return hash_kind_ == SliceHash::kNone; }
+  // ... namely to this one, if c mod ports() is `index`; and the inverse. Both without the hash.
+  unsigned slice_of(unsigned index) const;
+  unsigned index_of(unsigned slice) const;
 
  private:
+  std::uint64_t hash_of(std::uint64_t upper) const;
+  Route mixed_route(std::uint64_t address) const;
+  std::uint64_t chunk_of_channel(std::uint64_t chunk) const;
+
   FastDivider chunk_;
   FastDivider channels_;
   FastDivider l2_banks_;
+  FastDivider slices_;
   FastDivider block_;
   FastDivider banks_;
   FastDivider alternating_;
   FastDivider turns_;  // banks / alternating_banks
   FastDivider row_;
   bool bank_xor_;
+  // Consecutive chunks go round the channels, and nothing is hashed.
+  bool plain_;
+  SliceOrder order_;
+  SliceHash hash_kind_;
+  unsigned hash_shift_;
+  unsigned hash_bits_;  // the hash is below 1 << hash_bits_
+  PolynomialHash polynomial_;
 };
 
 }  // namespace weft::memory

@@ -71,6 +71,36 @@ TEST(TagArray, CombinedBitsSpreadPowersOfTwo) {
   }
 }
 
+// 16 lines at any distance that is a power of two lie in the 16 sets, one each; by the modulus, only those
+// that follow each other do.
+TEST(TagArray, ThePolynomialSpreadsPowersOfTwo) {
+  for (unsigned distance = 0; distance < 30; ++distance) {
+    TagConfig config = geometry(16, 1);
+    TagArray plain(config);
+    config.set_index.name = "polynomial";
+    config.check("/cache");
+    TagArray spread(config);
+    for (Line line = 0; line < 16; ++line) {
+      bring(plain, line << distance);
+      bring(spread, line << distance);
+    }
+    unsigned kept = 0;
+    for (Line line = 0; line < 16; ++line) {
+      EXPECT_EQ(spread.find(line << distance), LineState::kValid) << line << " << " << distance;
+      kept += plain.find(line << distance) == LineState::kValid ? 1 : 0;
+    }
+    EXPECT_EQ(kept, distance < 4 ? 16u >> distance : 1u);
+  }
+}
+
+TEST(TagArray, ThePolynomialNeedsAPowerOfTwoOfSets) {
+  for (const std::uint64_t sets : {1, 12, 1 << 17}) {
+    TagConfig config = geometry(sets, 1);
+    config.set_index.name = "polynomial";
+    EXPECT_THROW(config.check("/cache"), InputError) << sets;
+  }
+}
+
 TEST(TagArray, LruEvictsTheLeastRecentlyUsed) {
   TagArray tags(geometry(1, 3));
   for (Line line : {10, 11, 12}) bring(tags, line);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "l2/l2_bench.h"
@@ -272,6 +274,85 @@ TEST(L2Bank, RefusesWhatCannotBe) {
   config = narrow_sectored();
   config.write_back_buffers = 1;
   EXPECT_THROW(config.check("/l2"), InputError);
+}
+
+// Requests of SM 1 are far; those of SM 0, which the bench sends, are near.
+TEST(L2Partitions, FarRequestsTakeTheLink) {
+  Config config = small();
+  config.partitions = 2;
+  config.far_latency = 30;
+  L2Bench near("n", config, {read(0), read(0, 128, 200)}), far("f", config, {read(0), read(0, 128, 200)}),
+      plain("p", small(), {});
+  near.bank.set_far({false, true});
+  far.bank.set_far({true, false});
+  sc_core::sc_start();
+  near.expect_complete();
+  far.expect_complete();
+  EXPECT_EQ(near.latency(0), kMiss);
+  EXPECT_EQ(near.latency(1), kLatency);
+  EXPECT_EQ(far.latency(0), kMiss + 30);
+  EXPECT_EQ(far.latency(1), kLatency + 30);
+  EXPECT_EQ(near.statistics()["far"], 0);
+  EXPECT_EQ(far.statistics()["far"], 2);
+  EXPECT_FALSE(plain.statistics().contains("far"));
+}
+
+// One far request leaves the link per cycle, and all keep their order and time.
+TEST(L2Partitions, TheLinkIsAPipeline) {
+  Config config = small();
+  config.partitions = 2;
+  config.far_latency = 30;
+  std::vector<bench::Access> accesses{read(0)};
+  for (unsigned i = 0; i < 10; ++i) accesses.push_back(read(0, 32, 200 + i));
+  L2Bench far("f", config, accesses);
+  far.bank.set_far({true});
+  sc_core::sc_start();
+  far.expect_complete();
+  for (std::size_t i = 1; i <= 10; ++i) EXPECT_EQ(far.latency(i), kLatency + 30) << i;
+}
+
+// Four sectors of a hit: one per cycle, two or four per cycle, or one in two cycles.
+TEST(L2Width, SetsHowManySectorsAreLookedUpPerCycle) {
+  const std::pair<std::uint64_t, Cycle> widths[] = {{0, 3}, {32, 3}, {64, 1}, {128, 0}, {16, 6}};
+  std::vector<std::unique_ptr<L2Bench>> benches;
+  for (const auto& [width, more] : widths) {
+    Config config = sectored();
+    config.bytes_per_cycle = width;
+    config.check("/l2");
+    benches.push_back(std::make_unique<L2Bench>("w" + std::to_string(width), config,
+                                                std::vector<bench::Access>{read(0), read(0, 128, 300)}));
+  }
+  sc_core::sc_start();
+  for (std::size_t i = 0; i < benches.size(); ++i) {
+    benches[i]->expect_complete();
+    EXPECT_EQ(benches[i]->latency(1), kLatency + widths[i].second) << widths[i].first << " bytes per cycle";
+    EXPECT_EQ(benches[i]->statistics()["tags"]["hits"], 4);
+  }
+}
+
+TEST(L2Config, RefusesWhatCannotBe) {
+  Config config = small();
+  config.bytes_per_cycle = 48;
+  EXPECT_THROW(config.check("/l2"), InputError);
+  config = small();
+  config.far_latency = 5;
+  EXPECT_THROW(config.check("/l2"), InputError);
+  config.partitions = 2;
+  EXPECT_NO_THROW(config.check("/l2"));
+}
+
+TEST(L2HostCopies, AreInTheCacheAtOnce) {
+  Config config = small();
+  config.sector_bytes = 32;
+  L2Bench bench("b", config, {read(0, 128), read(128, 32, 100), read(160, 32, 200)});
+  bench.bank.host_copied(0, 128);
+  bench.bank.host_copied(130, 10);
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kLatency + 3) << "four sectors that hit";
+  EXPECT_EQ(bench.latency(1), kLatency) << "the sector of bytes 130 to 139";
+  EXPECT_EQ(bench.latency(2), kMiss) << "its neighbour";
+  EXPECT_EQ(bench.statistics()["fetches"], 1);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <tuple>
@@ -43,6 +44,122 @@ TEST(ChannelMap, RouteHasAnInverse) {
       const ChannelMap::Route route = map.route(address);
       EXPECT_EQ(map.address_of(route.channel, route.l2_bank, route.offset), address);
     }
+  }
+}
+
+ChannelMapConfig hashed(std::uint64_t channels, std::uint64_t l2_banks, SliceHash hash, SliceOrder order,
+                        std::uint64_t shift = 0) {
+  ChannelMapConfig config;
+  config.channels = channels;
+  config.l2_banks = l2_banks;
+  config.slice_hash = hash;
+  config.slice_order = order;
+  config.slice_hash_shift = shift;
+  config.interleave_bytes = 128;
+  config.check("/memory");
+  return config;
+}
+
+std::vector<ChannelMapConfig> hashed_maps() {
+  return {hashed(16, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks, 1),
+          hashed(32, 2, SliceHash::kPolynomial, SliceOrder::kChannels),
+          hashed(12, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks),
+          hashed(40, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks),
+          hashed(48, 2, SliceHash::kXor, SliceOrder::kChannels),
+          hashed(8, 1, SliceHash::kXor, SliceOrder::kChannels),
+          hashed(1, 4, SliceHash::kPolynomial, SliceOrder::kChannels),
+          hashed(40, 2, SliceHash::kNone, SliceOrder::kL2Banks),
+          hashed(5, 3, SliceHash::kNone, SliceOrder::kL2Banks)};
+}
+
+TEST(ChannelMap, HashedRoutesHaveAnInverse) {
+  for (const ChannelMapConfig& config : hashed_maps()) {
+    const ChannelMap map(config);
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 20'000; ++i) {
+      const std::uint64_t address = random() >> 28;
+      const ChannelMap::Route route = map.route(address);
+      ASSERT_LT(route.channel, map.channels());
+      ASSERT_LT(route.l2_bank, map.l2_banks());
+      EXPECT_EQ(route.port, route.channel * map.l2_banks() + route.l2_bank);
+      EXPECT_EQ(map.address_of(route.channel, route.l2_bank, route.offset), address);
+    }
+  }
+}
+
+// Each slice gets its share of random addresses, of consecutive ones, and of strides that are powers of two.
+// A hash that is taken modulo the slices loads some of them twice as much.
+TEST(ChannelMap, HashesSpreadEvenly) {
+  for (const ChannelMapConfig& config : hashed_maps()) {
+    if (config.slice_hash != SliceHash::kPolynomial) continue;
+    const ChannelMap map(config);
+    const bool exact = (map.ports() & (map.ports() - 1)) == 0;
+    const std::uint64_t count = map.ports() * 1000;
+    std::mt19937_64 random(9);
+    for (unsigned stride = 0; stride < 14; ++stride) {
+      std::vector<std::uint64_t> load(map.ports());
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t chunk = stride == 0 ? random() >> 36 : i << (stride - 1);
+        ++load[map.route(chunk * map.chunk_bytes()).port];
+      }
+      const auto [least, most] = std::minmax_element(load.begin(), load.end());
+      EXPECT_GT(*least, exact ? 800u : 400u) << map.ports() << " slices, stride 2^" << stride;
+      EXPECT_LT(*most, exact ? 1200u : 2300u) << map.ports() << " slices, stride 2^" << stride;
+    }
+  }
+}
+
+// The same strides without the hash: a stride of all slices is all one slice's.
+TEST(ChannelMap, WithoutAHashPowersOfTwoMeet) {
+  const ChannelMap map(hashed(16, 2, SliceHash::kNone, SliceOrder::kL2Banks));
+  for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(map.route(i * 32 * 128).port, 0u);
+}
+
+// GPGPU-Sim 4.2 (addrdec.cc, hashing.cc): RTX 3070 has {a[11:8], a[7]} with a >> 13, QV100 {a[12:8], a[13]}
+// with a >> 14, RTX 2060 (a >> 8) mod 12 and a[7] with (a >> 8) / 12, modulo 24. Its
+// equations leave out upper bits from the 15th (32 places) or 19th (64 places) on, which these addresses
+// lack.
+TEST(ChannelMap, SlicesAreThoseOfGpgpuSim) {
+  ChannelMapConfig volta = hashed(32, 2, SliceHash::kPolynomial, SliceOrder::kChannels);
+  volta.interleave_bytes = 256;
+  const ChannelMap rtx3070(hashed(16, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks, 1)), qv100(volta),
+      rtx2060(hashed(12, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks));
+  const std::tuple<std::uint64_t, unsigned, unsigned, unsigned> printed[] = {
+      {0x1234d80, 1, 20, 2}, {0x2abcde0, 5, 44, 0}, {0x4fedc80, 24, 10, 20}};
+  for (const auto& [address, of_3070, of_qv100, of_2060] : printed) {
+    EXPECT_EQ(rtx3070.route(address).port, of_3070);
+    EXPECT_EQ(qv100.route(address).port, of_qv100);
+    EXPECT_EQ(rtx2060.route(address).port, of_2060);
+  }
+}
+
+// The place in the DRAM has the L2 bank before the hash; with a power of two of channels, no two chunks of a
+// channel share one.
+TEST(ChannelMap, HashedPlacesAreDistinct) {
+  ChannelMapConfig config = hashed(16, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks, 1);
+  config.alternating_banks = 2;
+  config.bank_interleave_bytes = 512;
+  const ChannelMap map(config);
+  std::set<std::tuple<unsigned, unsigned, std::uint64_t, std::uint64_t>> places;
+  for (std::uint64_t chunk = 0; chunk < 20'000; ++chunk) {
+    const ChannelMap::Place place = map.place(chunk * 128);
+    EXPECT_EQ(place.bank % 2, chunk % 2) << "a[7] is the lowest bit of the bank";
+    EXPECT_TRUE(places.insert({map.route(chunk * 128).channel, place.bank, place.row, place.column}).second);
+  }
+}
+
+// Consecutive chunks go round the L2 banks of a channel, then to the next channel.
+TEST(ChannelMap, L2BanksMayGoFirst) {
+  ChannelMapConfig config = fermi();
+  config.slice_order = SliceOrder::kL2Banks;
+  const ChannelMap map(config);
+  for (unsigned chunk = 0; chunk < 36; ++chunk) {
+    const ChannelMap::Route route = map.route(256u * chunk + 9);
+    EXPECT_EQ(route.l2_bank, chunk % 2);
+    EXPECT_EQ(route.channel, chunk / 2 % 6);
+    EXPECT_EQ(route.offset, chunk / 12 * 256u + 9);
+    EXPECT_EQ(map.index_of(route.port), chunk % 12);
+    EXPECT_EQ(map.slice_of(chunk % 12), route.port);
   }
 }
 
@@ -120,7 +237,9 @@ TEST(ChannelMap, RefusesImpossibleGeometry) {
   refused([](ChannelMapConfig& c) { c.bank_interleave_bytes = 128; });
   refused([](ChannelMapConfig& c) { c.bank_interleave_bytes = 4096; });
   refused([](ChannelMapConfig& c) { c.bank_xor = true, c.banks = 12; });
-  refused([](ChannelMapConfig& c) { c.channels = 33; });
+  refused([](ChannelMapConfig& c) { c.channels = 65; });
+  refused([](ChannelMapConfig& c) { c.slice_hash = SliceHash::kXor, c.l2_banks = 3; });
+  refused([](ChannelMapConfig& c) { c.slice_hash = SliceHash::kPolynomial, c.l2_banks = c.channels = 1; });
   refused([](ChannelMapConfig& c) { c.alternating_banks = 3; });
   refused([](ChannelMapConfig& c) { c.alternating_banks = 32; });
 }

@@ -30,7 +30,9 @@ class DramStandard : public ::testing::Test {
  protected:
   std::string write(const std::function<void(nlohmann::json&)>& change) const {
     nlohmann::json standard = nlohmann::json::parse(R"({
-      "name": "mine", "about": "a test", "banks": 32, "bank_groups": 8, "burst_length": 4, "beats_per_clock": 2,
+      "name": "mine", "about": "a test", "banks": 32, "bank_groups": 8, "pseudo_channels": 1,
+      "dual_command": false, "activate_cycles": 1, "t_rrdl": 0, "t_faw": 0, "t_rcdwr": 0, "t_wtrl": 0, "t_rfcpb": 0,
+      "burst_length": 4, "beats_per_clock": 2,
       "device_bits": 128, "t_rrd": 4, "t_rcd": 14, "t_ras": 34, "t_rp": 15, "t_rc": 49, "t_cl": 16, "t_wl": 3,
       "t_wr": 17, "t_wtr": 9, "t_rtp": 6, "t_ccd": 2, "t_ccdl": 4, "turnaround": 1, "t_refi": 3900, "t_rfc": 260})");
     change(standard);
@@ -94,8 +96,9 @@ TEST_F(DramStandard, IsRefusedWithTheReason) {
   EXPECT_THAT(with([](auto& standard) { standard["t_cl"] = 0; }),
               AllOf(HasSubstr("mine.json: /t_cl"), HasSubstr("1 to 10000")));
   EXPECT_THAT(with([](auto& standard) { standard["t_refi"] = 10; }), HasSubstr("mine.json: /t_refi"));
-  EXPECT_THAT(message([] { load_config("gtx480", {"dram.standard=ddr9"}); }),
-              AllOf(HasSubstr("--set dram.standard=ddr9"), HasSubstr("known: gddr3, gddr5")));
+  EXPECT_THAT(
+      message([] { load_config("gtx480", {"dram.standard=ddr9"}); }),
+      AllOf(HasSubstr("--set dram.standard=ddr9"), HasSubstr("known: gddr3, gddr5, gddr6, hbm2, hbm3")));
   EXPECT_THAT(message([] { load_config("gtx480", {"dram.standard=3"}); }), HasSubstr("3 (an integer)"));
   // A rule that a value of the standard breaks with one of the machine names both.
   EXPECT_THAT(message([] { load_config("gtx480", {"dram.standard=gddr3", "dram.t_refi=9"}); }),

@@ -30,15 +30,18 @@ using ::testing::HasSubstr;
 TEST(HopAddresses, AreThoseOfTheMap) {
   std::mt19937_64 random(3);
   for (const unsigned channels : {1u, 2u, 6u}) {
-    for (const unsigned banks : {1u, 2u}) {
+    for (const auto& [banks, order] : {std::pair{1u, memory::SliceOrder::kChannels},
+                                       {2u, memory::SliceOrder::kChannels},
+                                       {2u, memory::SliceOrder::kL2Banks}}) {
       memory::ChannelMapConfig config;
       config.channels = channels;
       config.l2_banks = banks;
+      config.slice_order = order;
       const memory::ChannelMap map(config);
       for (unsigned i = 0; i < 1000; ++i) {
         const std::uint64_t address = random() % (1u << 30);
         const memory::ChannelMap::Route route = map.route(address);
-        const HopAddresses hop{0, map.chunk_bytes(), map.ports(), route.l2_bank * channels + route.channel};
+        const HopAddresses hop{0, map.chunk_bytes(), map.ports(), map.index_of(route.port)};
         EXPECT_TRUE(hop.within(address, 1));
         EXPECT_EQ(hop.local(address), route.offset);
         EXPECT_EQ(hop.global(route.offset), address);
@@ -367,6 +370,16 @@ void expect_same_memory() {
   EXPECT_GT(gpu.transactions(), 500u);
   EXPECT_EQ(gpu.violations(), "");
   EXPECT_EQ(gpu.differing(gpu.data, gpu.data_bytes), 0u);
+}
+// Their chunks do not come in turns.
+TEST(ReadyValidHop, IsRefusedBehindAHash) {
+  using Gpu = GpuWithMemories<ReadyValidHop<128>, ReadyValidMemory<128>>;
+  try {
+    Gpu gpu({"dram.slice_hash=polynomial"});
+    ADD_FAILURE() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("dram/slice_hash"), HasSubstr("allowed: none")));
+  }
 }
 TEST(ReadyValidHop, HasTheDeviceMemoryOfAGpu) {
   expect_same_memory<ReadyValidHop<128>, ReadyValidMemory<128>>();

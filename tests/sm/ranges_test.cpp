@@ -191,7 +191,12 @@ TEST(GpuFromAStruct, IsCheckedAsOneFromAFile) {
               HasSubstr("gpu: /clocks/core_mhz: is nan"));
   EXPECT_THAT(refused([](GpuConfig& c) { c.warp_formation.scheme = "magic"; }),
               HasSubstr("/warp_formation/scheme"));
-  EXPECT_THAT(refused([](GpuConfig& c) { c.dram.map.channels = 64; }), HasSubstr("L2 banks in total"));
+  EXPECT_THAT(refused([](GpuConfig& c) { c.dram.map.channels = 64, c.l2.banks_per_channel = 3; }),
+              HasSubstr("L2 banks in total"));
+  EXPECT_EQ(refused([](GpuConfig& c) { c.l2.bank.partitions = 2, c.sm.count = 1; }).substr(0, 21),
+            "gpu: /l2/partitions: ");
+  EXPECT_EQ(refused([](GpuConfig& c) { c.dram.channel.scheduler.pseudo_channels = 3; }),
+            "gpu: /dram/pseudo_channels: found 3; allowed: divisors of banks = 16");
 }
 
 TEST(Caches, HaveJointLimits) {

@@ -11,11 +11,18 @@
 
 namespace weft::dram {
 
+// Who is refreshed at a time: all banks, every t_refi, or one bank after the other, each every t_refi.
+enum class Refresh : std::uint8_t { kAllBanks, kPerBank };
+
 struct SchedulerConfig {
   std::uint64_t queue_size = 64;
   PartChoice<RequestOrder> order{"fr_fcfs"};
   PartChoice<PagePolicy> page_policy{"open"};
-  std::uint64_t bank_groups = 4;
+  Refresh refresh = Refresh::kAllBanks;
+  std::uint64_t bank_groups = 4;      // of a pseudo-channel
+  std::uint64_t pseudo_channels = 1;  // parts of the channel with a data bus each, and commands in common
+  bool dual_command = false;          // a row command and a column command per cycle
+  std::uint64_t activate_cycles = 1;  // of the command bus that an activate takes
   Timing timing;
 
   void describe(config::Visitor& v);

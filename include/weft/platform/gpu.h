@@ -135,6 +135,9 @@ class Gpu : public sc_core::sc_module {
   // hands before and after each launch.
   memory::MemoryImage& memory();
   std::uint64_t device_base() const;
+  // The host has copied bytes to this offset, in no time. They are in the L2 now if l2.host_copies_fill says
+  // so.
+  void host_copied(std::uint64_t offset, std::uint64_t bytes);
   texture::Table& objects();  // texture and surface objects; emptied by reset()
   // The same memory with its mapped pages, for who runs kernels without the SMs.
   execute::DeviceMemoryView memory_view() const;
