@@ -192,6 +192,13 @@ void GpuConfig::check_datapath(const std::string& where) const {
     refuse("/sm/simd_groups", "sm.simd_groups = " + std::to_string(sm.simd_groups) +
                                   "; allowed: 1, because sm.simd_width counts all lanes");
   }
+  for (const auto& [key, latency] :
+       {std::pair("/sm/shared_memory/latency_64", sm.shared_memory.latency_64),
+        std::pair("/sm/shared_memory/latency_128", sm.shared_memory.latency_128)}) {
+    if (latency != 0)
+      refuse(key, "a latency of wide elements of " + std::to_string(latency) +
+                      "; allowed: 0, because a lane takes one word after the other");
+  }
   if (sm.issue_port == machine::IssuePort::kShared)
     refuse("/sm/issue_port",
            "sm.issue_port = shared; allowed: per_unit, because lanes work while other lanes issue");

@@ -173,7 +173,8 @@ Address Device::Impl::code_area(const ptx::Program& program) {
 
 Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& module, const std::string& kernel,
                                              const dispatch::Dim3& grid, const dispatch::Dim3& block,
-                                             const Arguments& arguments, std::uint64_t dynamic_shared) {
+                                             const Arguments& arguments, std::uint64_t dynamic_shared,
+                                             int preferred_shared_percent) {
   Prepared prepared;
   dispatch::Launch launch;
   launch.program = program_for(module, kernel, std::uint64_t{block[0]} * block[1] * block[2], gpu.config());
@@ -182,6 +183,7 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
   launch.block = block;
   launch.parameters = lay_out(arguments, *launch.program);
   launch.dynamic_shared = dynamic_shared;
+  launch.preferred_shared_percent = preferred_shared_percent;
   launch.stack_bytes = (options.limits.stack_bytes + 15) / 16 * 16;
   launch.queue = stream;
   need_heap(*launch.program);

@@ -110,7 +110,7 @@ struct Device::Impl {
   // A launch that has passed all checks, with its addresses.
   Prepared prepare(StreamId stream, LoadedModule& module, const std::string& kernel,
                    const dispatch::Dim3& grid, const dispatch::Dim3& block, const Arguments& arguments,
-                   std::uint64_t dynamic_shared);
+                   std::uint64_t dynamic_shared, int preferred_shared_percent = -1);
   // Puts it into its stream.
   void start(const Prepared& prepared, StreamId stream, const Ended& ended);
   // Gives back the parameter blocks of launches that are done, and, `all`, what outlived its use.

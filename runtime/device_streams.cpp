@@ -18,11 +18,11 @@ void Device::use(CopyEngine* engine) {
 
 void Device::launch(StreamId stream, LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,
                     dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared,
-                    const Ended& ended) {
+                    const Ended& ended, int preferred_shared_percent) {
   impl_->checkpoints.streams = true;
   impl_->release_scratch(false);
-  const Impl::Prepared prepared =
-      impl_->prepare(stream, module, kernel, grid, block, arguments, dynamic_shared);
+  const Impl::Prepared prepared = impl_->prepare(stream, module, kernel, grid, block, arguments,
+                                                 dynamic_shared, preferred_shared_percent);
   impl_->start(prepared, stream, ended);
   if (impl_->options.observer) impl_->options.observer->launching(prepared.kernel->launch, module);
 }

@@ -44,6 +44,8 @@ std::string kernels_json(const Device& device, const std::string& folder) {
                        {"shared_bytes_per_block", kernel.occupancy.shared_per_block},
                        {"blocks_per_sm", kernel.occupancy.blocks},
                        {"limited_by", kernel.occupancy.limit}});
+    if (device.gpu().config().sm.unified_l1.on())
+      kernels.back()["shared_option_bytes"] = kernel.occupancy.shared_option;
   }
   std::set<std::string> known;
   ordered_json files = ordered_json::array();

@@ -18,11 +18,19 @@ void check_sectors(const std::string& where, std::uint64_t line_bytes, std::uint
                               " (1/32 to all of line_bytes)");
 }
 
-SectorTags::SectorTags(const TagConfig& config, std::uint64_t sector_bytes)
+SectorTags::SectorTags(const TagConfig& config, std::uint64_t sector_bytes, bool byte_masks)
     : sector_bytes_(sector_bytes),
       shift_(static_cast<unsigned>(__builtin_ctzll(config.line_bytes / sector_bytes))),
+      masks_(byte_masks),
+      whole_(shift_ == 0 && !byte_masks),
       tags_(config),
-      state_(whole() ? 0 : config.sets * config.ways) {}
+      state_(whole_ ? 0 : config.sets * config.ways, masks_ ? config.sets * config.ways << shift_ : 0) {}
+
+void SectorTags::clear_masks(std::size_t place) {
+  if (!masks_) return;
+  const auto first = state_.written.begin() + static_cast<std::ptrdiff_t>(place << shift_);
+  std::fill(first, first + (std::ptrdiff_t{1} << shift_), std::uint64_t{0});
+}
 
 SectorTags::Victim SectorTags::victim_for_part(Sector sector) const {
   const Line line = line_of(sector);
@@ -40,10 +48,38 @@ SectorTags::Victim SectorTags::reserve_part(Sector sector) {
     tags_.reserve(line);
     state_.dirty -= count_of(victim.dirty);
     state_.lines[tags_.place_of(line)] = {};
+    clear_masks(tags_.place_of(line));
   } else {
     tags_.hold(line);
   }
-  state_.lines[tags_.place_of(line)].pending |= bit_of(sector);
+  const std::size_t place = tags_.place_of(line);
+  if (masks_) {
+    if ((state_.lines[place].dirty & bit_of(sector)) != 0) --state_.dirty;  // again when it is filled
+    state_.written[index_of(place, sector)] = 0;
+  }
+  state_.lines[place].pending |= bit_of(sector);
+  return victim;
+}
+
+SectorTags::Victim SectorTags::write(Sector sector, std::uint64_t bytes, bool dirty) {
+  Victim victim;
+  if (tags_.place_of(line_of(sector)) == TagArray::kNone) {
+    victim = reserve_part(sector);
+    settle(state_.lines[tags_.place_of(line_of(sector))], sector);
+  }
+  const std::size_t place = tags_.place_of(line_of(sector));
+  Sectors& sectors = state_.lines[place];
+  std::uint64_t& written = state_.written[index_of(place, sector)];
+  written |= bytes;
+  const std::uint64_t all = ~std::uint64_t{0} >> (kMostMaskedBytes - sector_bytes());
+  if (written == all) {
+    sectors.valid |= bit_of(sector);
+    written = 0;
+  }
+  if (dirty && (sectors.dirty & bit_of(sector)) == 0) {
+    sectors.dirty |= bit_of(sector);
+    ++state_.dirty;
+  }
   return victim;
 }
 
@@ -76,7 +112,7 @@ void SectorTags::mark_dirty_on_fill(Sector sector) {
 
 bool SectorTags::clean(Sector sector) {
   if (whole()) return tags_.clean(sector);
-  if (find(sector) != LineState::kDirty) return false;
+  if (!is_dirty(sector)) return false;
   state_.lines[tags_.place_of(line_of(sector))].dirty &= ~bit_of(sector);
   --state_.dirty;
   return true;
@@ -92,26 +128,36 @@ Sector SectorTags::next_dirty() {
 
 LineState SectorTags::invalidate(Sector sector) {
   if (whole()) return tags_.invalidate(sector);
-  const LineState was = find(sector);
-  if (was == LineState::kInvalid) return was;
-  Sectors& sectors = state_.lines[tags_.place_of(line_of(sector))];
-  if (was == LineState::kDirty) --state_.dirty;
+  const Found found = look_up(sector);
+  if (found.state == LineState::kInvalid && written(found) == 0) return found.state;
+  Sectors& sectors = state_.lines[found.place];
+  if (is_dirty(sector)) --state_.dirty;
   sectors.valid &= ~bit_of(sector);
   sectors.dirty &= ~bit_of(sector);
-  if (was == LineState::kReserved) settle(sectors, sector);
-  if (sectors.valid == 0 && sectors.pending == 0) tags_.invalidate(line_of(sector));
-  return was;
+  if (masks_) state_.written[index_of(found.place, sector)] = 0;
+  if (found.state == LineState::kReserved) settle(sectors, sector);
+  if (sectors.valid == 0 && sectors.pending == 0 && !has_masks(found.place))
+    tags_.invalidate(line_of(sector));
+  return found.state;
+}
+
+bool SectorTags::has_masks(std::size_t place) const {
+  if (!masks_) return false;
+  const auto first = state_.written.begin() + static_cast<std::ptrdiff_t>(place << shift_);
+  return std::any_of(first, first + (std::ptrdiff_t{1} << shift_),
+                     [](std::uint64_t mask) { return mask != 0; });
 }
 
 void SectorTags::invalidate_all() {
   tags_.invalidate_all();
+  std::fill(state_.written.begin(), state_.written.end(), std::uint64_t{0});
   std::fill(state_.lines.begin(), state_.lines.end(), Sectors());
   state_.dirty = 0;
 }
 
 void SectorTags::reset() {
   tags_.reset();
-  state_ = State(state_.lines.size());
+  state_ = State(state_.lines.size(), state_.written.size());
 }
 
 }  // namespace weft::cache

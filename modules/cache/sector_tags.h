@@ -4,6 +4,10 @@
 // Sectors are named by their number (address / sector_bytes). The way of a sector is that of a line in a
 // TagArray: absent -> reserve -> kReserved -> fill -> kValid -> mark_dirty -> kDirty. A line with a sector
 // under way keeps its place; when a line makes room, the victim says which of its sectors are dirty.
+//
+// With byte masks, `write` may give a sector bytes that were not fetched. Such a sector is kInvalid for who
+// reads, and `written` says which bytes it has; it is kValid when all of them are written, or when a fetch,
+// which `reserve` begins, has come.
 #ifndef WEFT_CACHE_SECTOR_TAGS_H
 #define WEFT_CACHE_SECTOR_TAGS_H
 
@@ -42,8 +46,9 @@ class SectorTags {
     Sector first = 0;         // of the line
   };
 
-  // `sector_bytes` divides config.line_bytes into at most kMostSectors parts.
-  SectorTags(const TagConfig& config, std::uint64_t sector_bytes);
+  // `sector_bytes` divides config.line_bytes into at most kMostSectors parts. `byte_masks`: sectors have at
+  // most kMostMaskedBytes.
+  SectorTags(const TagConfig& config, std::uint64_t sector_bytes, bool byte_masks = false);
 
   Sector sector_of(std::uint64_t address) const { return sector_bytes_.quotient(address); }
   std::uint64_t sector_bytes() const { return sector_bytes_.divisor(); }
@@ -83,12 +88,34 @@ class SectorTags {
   bool mark_dirty(Sector sector) { return mark_dirty(look_up(sector)); }
   void mark_dirty_on_fill(Sector sector);
   bool clean(Sector sector);
+  bool is_dirty(Sector sector) const {
+    if (whole()) return find(sector) == LineState::kDirty;
+    const std::size_t place = tags_.place_of(line_of(sector));
+    return place != TagArray::kNone &&
+           (state_.lines[place].dirty & ~state_.lines[place].pending & bit_of(sector)) != 0;
+  }
+  // With byte masks: the bytes of a sector that were written without a fetch, if its other bytes are missing.
+  std::uint64_t written(const Found& found) const {
+    return !masks_ || found.state != LineState::kInvalid || found.place == TagArray::kNone
+               ? 0
+               : state_.written[index_of(found.place, found.sector)];
+  }
+  // These bytes are written, of a sector that is kInvalid; its line takes a place if it has none.
+  // Precondition: can_reserve(sector).
+  Victim write(Sector sector, std::uint64_t bytes, bool dirty);
   // Sectors that are kDirty, and one of them.
   std::size_t dirty_sectors() const { return whole() ? tags_.dirty_lines() : state_.dirty; }
   Sector next_dirty();
   LineState invalidate(Sector sector);
   void invalidate_all();
   void count_reservation_failure() { tags_.count_reservation_failure(); }
+
+  // As in TagArray.
+  void set_ways(std::size_t ways) {
+    if (ways == tags_.ways()) return;
+    invalidate_all();
+    tags_.set_ways(ways);
+  }
 
   // The tags of its lines.
   TagArray& lines() { return tags_; }
@@ -108,17 +135,24 @@ class SectorTags {
     }
   };
   struct State {
-    explicit State(std::size_t places) : lines(places) {}
+    State(std::size_t places, std::size_t masks) : lines(places), written(masks) {}
     std::vector<Sectors> lines;  // by place of the line
+    // Byte masks, by place and sector: of sectors that are neither valid nor under way.
+    std::vector<std::uint64_t> written;
     std::size_t dirty = 0;       // sectors, if lines are not whole
     std::size_t next_dirty = 0;  // the place where the search for one goes on
     void archive(Archive& archive) {
-      auto& [lines_, dirty_, next_dirty_] = *this;
-      archive(lines_, dirty_, next_dirty_);
+      auto& [lines_, written_, dirty_, next_dirty_] = *this;
+      archive(lines_, written_, dirty_, next_dirty_);
     }
   };
 
-  bool whole() const { return shift_ == 0; }
+  bool whole() const { return whole_; }
+  std::size_t index_of(std::size_t place, Sector sector) const {
+    return (place << shift_) + (sector & ((std::uint64_t{1} << shift_) - 1));
+  }
+  bool has_masks(std::size_t place) const;  // a sector of this line has written bytes
+  void clear_masks(std::size_t place);
   Line line_of(Sector sector) const { return sector >> shift_; }
   std::uint32_t bit_of(Sector sector) const {
     return std::uint32_t{1} << (sector & ((std::uint64_t{1} << shift_) - 1));
@@ -127,8 +161,8 @@ class SectorTags {
     if (place == TagArray::kNone) return LineState::kInvalid;
     const Sectors& sectors = state_.lines[place];
     if ((sectors.pending & bit) != 0) return LineState::kReserved;
-    if ((sectors.dirty & bit) != 0) return LineState::kDirty;
-    return (sectors.valid & bit) != 0 ? LineState::kValid : LineState::kInvalid;
+    if ((sectors.valid & bit) == 0) return LineState::kInvalid;
+    return (sectors.dirty & bit) != 0 ? LineState::kDirty : LineState::kValid;
   }
   static Victim victim_of(const TagArray::Victim& line) { return {line.dirty ? 1u : 0u, line.line}; }
   // Where lines have several sectors.
@@ -141,6 +175,8 @@ class SectorTags {
 
   FastDivider sector_bytes_;
   const unsigned shift_;  // sectors of a line: 1 << shift_
+  const bool masks_;      // of bytes
+  const bool whole_;      // a line is one sector, which its tag says all of
   TagArray tags_;         // kReserved: a sector is under way; never kDirty, unless lines are whole
   State state_;
 };

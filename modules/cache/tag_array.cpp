@@ -52,7 +52,7 @@ TagArray::TagArray(const TagConfig& config)
       replacement_(config.replacement.make({config.sets, config.ways})),
       set_index_(config.set_index.make({config.sets, config.line_bytes})),
       plain_(set_index_->plain()),
-      state_(config.sets * config.ways) {}
+      state_(config.sets * config.ways, config.ways) {}
 
 std::size_t TagArray::search(Line line) const {
   const std::size_t first = set_of(line) * ways_;
@@ -62,16 +62,46 @@ std::size_t TagArray::search(Line line) const {
   return kNone;
 }
 
+void TagArray::keep_written_below(std::uint64_t percent) {
+  keep_below_ = percent;
+  if (percent == 0) return;
+  state_.marked.assign(state_.lines.size(), 0);
+  without_marked_.resize(ways_);
+}
+
+void TagArray::set_ways(std::size_t ways) {
+  if (ways == state_.ways) return;
+  invalidate_all();
+  replacement_->reset();
+  state_.ways = ways;
+}
+
 // An invalid way if there is one, else what the policy says.
 std::size_t TagArray::victim_slot(Line line) const {
   const std::size_t first = set_of(line) * ways_;
-  const Replacement::Set set{first, ways_, &state_.states[first]};
+  const Replacement::Set set{first, state_.ways, &state_.states[first]};
   bool may_go = false;
   for (std::size_t slot = set.first; slot < set.end(); ++slot) {
     if (state_.states[slot] == LineState::kInvalid) return slot;
     may_go = may_go || set.may_go(slot);
   }
-  return may_go ? replacement_->victim(set) : kNone;
+  return may_go ? victim_of(set) : kNone;
+}
+
+// Of a set with a line that is not reserved. If all others are marked as written, one of these has to go, but
+// only if no fill is to come after which its line could go.
+std::size_t TagArray::victim_of(const Replacement::Set& set) const {
+  if (keep_below_ == 0 || !keeps_marked()) return replacement_->victim(set);
+  bool may_go = false, reserved = false;
+  for (std::size_t way = 0; way < set.ways; ++way) {
+    const bool fills = set.states[way] == LineState::kReserved;
+    const bool kept = state_.marked[set.first + way] != 0;
+    without_marked_[way] = kept ? LineState::kReserved : set.states[way];
+    may_go = may_go || (!fills && !kept);
+    reserved = reserved || fills;
+  }
+  if (may_go) return replacement_->victim({set.first, set.ways, without_marked_.data()});
+  return reserved ? kNone : replacement_->victim(set);
 }
 
 LineState TagArray::access(Line line) {
@@ -82,8 +112,9 @@ LineState TagArray::access(Line line) {
 }
 
 bool TagArray::can_reserve(Line line) const {
+  if (keep_below_ != 0) return victim_slot(line) != kNone;
   const auto first = state_.states.begin() + static_cast<std::ptrdiff_t>(set_of(line) * ways_);
-  return std::any_of(first, first + static_cast<std::ptrdiff_t>(ways_),
+  return std::any_of(first, first + static_cast<std::ptrdiff_t>(state_.ways),
                      [](LineState state) { return state != LineState::kReserved; });
 }
 
@@ -107,6 +138,7 @@ TagArray::Victim TagArray::reserve(Line line) {
     ++dirty_evictions_;
     --state_.dirty;
   }
+  unmark(slot);
   state_.lines[slot] = line;
   state_.states[slot] = LineState::kReserved;
   state_.written[slot] = 0;
@@ -161,17 +193,20 @@ LineState TagArray::invalidate(Line line) {
   if (slot == kNone) return LineState::kInvalid;
   const LineState was = state_.states[slot];
   if (was == LineState::kDirty) --state_.dirty;
+  unmark(slot);
   state_.states[slot] = LineState::kInvalid;
   return was;
 }
 
 void TagArray::invalidate_all() {
   std::fill(state_.states.begin(), state_.states.end(), LineState::kInvalid);
-  state_.dirty = 0;
+  std::fill(state_.marked.begin(), state_.marked.end(), std::uint8_t{0});
+  state_.dirty = state_.marked_lines = 0;
 }
 
 void TagArray::reset() {
-  state_ = State(state_.lines.size());
+  state_ = State(state_.lines.size(), ways_);
+  keep_written_below(keep_below_);
   replacement_->reset();
 }
 

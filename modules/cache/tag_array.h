@@ -83,6 +83,19 @@ class TagArray {
   // The state it had.
   LineState invalidate(Line line);
   void invalidate_all();
+  // While fewer than `percent` of the lines are marked as written, these lines make no room, as long as
+  // another line of their set can, now or when its fill has come. 0 (the default): all may.
+  void keep_written_below(std::uint64_t percent);
+  void mark_written(std::size_t place) {
+    if (keep_below_ == 0 || state_.marked[place] != 0) return;
+    state_.marked[place] = 1;
+    ++state_.marked_lines;
+  }
+  // From now on a set has so many ways, of those of the configuration; the others are invalid.
+  // Precondition: no line is reserved or dirty. All lines become invalid if the number changes.
+  void set_ways(std::size_t ways);
+  std::size_t ways() const { return state_.ways; }
+
   // Counts a request whose line could not be reserved: once per request, however long it waits.
   void count_reservation_failure() { ++reservation_failures_; }
 
@@ -96,15 +109,19 @@ class TagArray {
 
  private:
   struct State {  // indexed by set * ways + way
-    explicit State(std::size_t slots) : lines(slots), states(slots, LineState::kInvalid), written(slots, 0) {}
+    State(std::size_t slots, std::size_t all_ways)
+        : ways(all_ways), lines(slots), states(slots, LineState::kInvalid), written(slots, 0) {}
+    std::size_t ways;  // of a set, in use
     std::vector<Line> lines;
     std::vector<LineState> states;
     std::vector<std::uint8_t> written;  // of kReserved: dirty when filled
     std::size_t dirty = 0;              // lines
     std::size_t next_dirty = 0;         // where the search for one goes on
+    std::vector<std::uint8_t> marked;   // as written, if that matters
+    std::size_t marked_lines = 0;
     void archive(Archive& archive) {
-      auto& [lines_, states_, written_, dirty_, next_dirty_] = *this;
-      archive(lines_, states_, written_, dirty_, next_dirty_);
+      auto& [ways_, lines_, states_, written_, dirty_, next_dirty_, marked_, marked_lines_] = *this;
+      archive(ways_, lines_, states_, written_, dirty_, next_dirty_, marked_, marked_lines_);
     }
   };
 
@@ -122,14 +139,26 @@ class TagArray {
   std::size_t slot_of(Line line) const { return holds(last_found_, line) ? last_found_ : search(line); }
   std::size_t search(Line line) const;
   std::size_t victim_slot(Line line) const;
+  std::size_t victim_of(const Replacement::Set& set) const;
+  // Few enough lines are marked as written, so that these are kept.
+  bool keeps_marked() const {
+    return state_.marked_lines * 100 < keep_below_ * state_.ways * sets_.divisor();
+  }
+  void unmark(std::size_t slot) {
+    if (keep_below_ == 0 || state_.marked[slot] == 0) return;
+    state_.marked[slot] = 0;
+    --state_.marked_lines;
+  }
   Victim content_of(std::size_t slot) const;
 
   FastDivider sets_;
   FastDivider line_bytes_;
-  const std::size_t ways_;
+  const std::size_t ways_;  // that a set has at most
   const std::unique_ptr<Replacement> replacement_;
   const std::unique_ptr<SetIndex> set_index_;
   const bool plain_;  // the set index mixes nothing
+  std::uint64_t keep_below_ = 0;
+  mutable std::vector<LineState> without_marked_;  // scratch: states of a set
   State state_;
   mutable Line mixed_line_ = ~Line{0};  // the line that was mixed last, which is often asked for again
   mutable std::size_t mixed_set_ = 0;

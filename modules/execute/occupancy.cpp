@@ -35,7 +35,9 @@ Shares shares_of(const BlockNeeds& needs, const machine::SmConfig& config, std::
   shares.registers = datapath_of(config)->fit(
       {needs.threads, needs.registers_per_thread, warp_size, 0, needs.scalars_per_warp});
   shares.scalars = needs.scalars_per_warp;
-  shares.shared = round_up(shared_layout(needs).bytes, config.shared_allocation_unit);
+  const SharedLayout shared = shared_layout(needs);
+  shares.shared = round_up(std::max(shared.bytes, saturating_add(shared.own, config.reserved_shared_bytes)),
+                           config.shared_allocation_unit);
   return shares;
 }
 
@@ -241,6 +243,11 @@ Occupancy occupancy(const dispatch::Launch& launch, const machine::SmConfig& con
   result.limit = found.limit;
   result.registers_per_block = block.registers.needed;
   result.shared_per_block = block.shared;
+  if (config.unified_l1.on()) {
+    const auto percent = static_cast<std::uint64_t>(std::clamp(launch.preferred_shared_percent, 0, 100));
+    const std::uint64_t preferred = (config.shared_bytes * percent + 99) / 100;
+    result.shared_option = config.unified_l1.option_for(std::max(block.shared * result.resident, preferred));
+  }
   return result;
 }
 
@@ -271,10 +278,12 @@ std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks,
   if (blocks == 0) return 0;
   std::uint64_t share =
       config.shared_bytes / blocks / config.shared_allocation_unit * config.shared_allocation_unit;
+  const std::uint64_t plain = share - std::min(share, config.reserved_shared_bytes);
   if (needs.reserved_shared) {
     share -= std::min(share, ReservedShared::kBytes);
     share -= share % ReservedShared::kAlignment;
   }
+  share = std::min(share, plain);
   const std::uint64_t fixed = round_up(needs.static_shared, 16);
   return share > fixed ? share - fixed : 0;
 }

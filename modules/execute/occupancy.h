@@ -32,6 +32,8 @@ struct Occupancy {
   std::string limit;  // "threads", "blocks", "warps", "registers", "shared memory"
   std::uint64_t registers_per_block = 0;
   std::uint64_t shared_per_block = 0;
+  // What shared memory takes of the memory that it shares with the data cache (sm.unified_l1); 0 without.
+  std::uint64_t shared_option = 0;
 };
 
 // Throws InputError if not even one block fits, naming the resource, what the block needs, what the SM has,

@@ -1,5 +1,9 @@
 #include "weft/machine/sm_config.h"
 
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
 #include "common/bits.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
@@ -19,6 +23,7 @@ std::string found(std::uint64_t value) {
 // Bounds of what a cache costs the simulator: together the ranges of its keys would allow 1 GB of tags an SM.
 constexpr std::uint64_t kMostLines = 1u << 16;
 constexpr std::uint64_t kMostWaiting = 1u << 18;
+constexpr std::uint64_t kMostStreaming = 1u << 20;
 
 }  // namespace
 
@@ -76,20 +81,76 @@ void DataCacheConfig::describe(config::Visitor& v) {
       v, "write_miss", write_miss,
       {{"around", cache::WriteMiss::kAround},
        {"fetch", cache::WriteMiss::kFetch},
-       {"no_fetch", cache::WriteMiss::kNoFetch}},
+       {"no_fetch", cache::WriteMiss::kNoFetch},
+       {"lazy_fetch", cache::WriteMiss::kLazyFetch}},
       "a store whose sector is absent takes no place in the cache; or it takes one and fetches the "
-      "sector, unless it writes all of it; or it takes one without a fetch");
+      "sector, unless it writes all of it; or it takes one without a fetch; or without a fetch, and a load "
+      "fetches the sector unless all of its bytes have been written");
   v.boolean("merge_loads", merge_loads,
             "a load that misses waits for another instruction's fetch of its line; false: the load has its "
             "own fetch and MSHR");
   config::choice(v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
                  "when tags are looked up: when a request arrives (misses and stores leave at once), or at "
                  "the end of the latency (misses and stores wait for it, too)");
+  v.integer("banks", banks, {1, 32}, "banks",
+            "banks, over which neighbouring blocks of coalescer.block_bytes are spread; each takes a request "
+            "per cycle; a power of two, more than one with lookup=last only");
+  config::choice(v, "allocation", allocation,
+                 {{"on_miss", Allocation::kOnMiss},
+                  {"on_fill", Allocation::kOnFill},
+                  {"streaming", Allocation::kStreaming}},
+                 "when a load that misses takes a line: at once; when its data arrive; or when they arrive, "
+                 "with four MSHRs per sector of the cache instead of mshr_entries");
+  v.integer("write_ratio", write_ratio, {0, 100}, "percent",
+            "lines that stores have written make no room while fewer than this share of the lines is "
+            "written; 0: they do as others");
+}
+
+cache::MshrConfig DataCacheConfig::outstanding() const {
+  cache::MshrConfig outstanding = mshrs;
+  constexpr std::uint64_t kEntriesPerSector = 4;
+  if (allocation == Allocation::kStreaming)
+    outstanding.entries = kEntriesPerSector * tags.sets * tags.ways * (tags.line_bytes / unit_bytes());
+  return outstanding;
 }
 
 void DataCacheConfig::check(const std::string& where) const {
   CacheConfig::check(where);
   cache::check_sectors(where, tags.line_bytes, sector_bytes);
+  if (!is_power_of_two(banks))
+    throw InputError(where + "/banks", found(banks) + "; allowed: powers of two from 1 to 32");
+  if (!enabled) return;
+  if (banks > 1 && (lookup != Lookup::kLast || latency == 1)) {
+    throw config::RuleError(where + "/banks", {where + "/lookup", where + "/latency"},
+                            found(banks) + " with lookup = " + (lookup == Lookup::kLast ? "last" : "first") +
+                                " and latency = " + std::to_string(latency) +
+                                "; allowed: 1, or lookup = last with a latency of at least 2");
+  }
+  if (allocation == Allocation::kStreaming) outstanding().check(where + "/mshr", kMostStreaming);
+  const char* const policy = allocation == Allocation::kOnFill ? "on_fill" : "streaming";
+  if (allocation != Allocation::kOnMiss &&
+      (write_policy != WritePolicy::kThrough || write_miss != cache::WriteMiss::kAround)) {
+    throw config::RuleError(where + "/allocation", {where + "/write_policy", where + "/write_miss"},
+                            std::string("found ") + policy +
+                                "; allowed: on_miss, or write_policy = through with write_miss = around, "
+                                "because a line that comes with its data cannot wait until another one is "
+                                "written back, and takes no bytes before");
+  }
+  if (!fetches_lazily()) return;
+  if (unit_bytes() > cache::kMostMaskedBytes) {
+    throw config::RuleError(where + "/write_miss", {where + "/sector_bytes", where + "/line_bytes"},
+                            "found lazy_fetch with sectors of " + std::to_string(unit_bytes()) +
+                                " bytes; allowed with sectors of up to " +
+                                std::to_string(cache::kMostMaskedBytes) + " bytes");
+  }
+  if (write_hit != WriteHit::kUpdate) {
+    throw config::RuleError(where + "/write_miss", {where + "/write_hit"},
+                            "found lazy_fetch with write_hit = invalidate; allowed with write_hit = update");
+  }
+  if (!merge_loads) {
+    throw config::RuleError(where + "/write_miss", {where + "/merge_loads"},
+                            "found lazy_fetch with merge_loads = false; allowed with merge_loads = true");
+  }
 }
 
 void CacheConfig::check(const std::string& where) const {
@@ -129,6 +190,51 @@ void SmConfig::SharedMemory::describe(config::Visitor& v) {
   v.integer("banks", banks, {1, 64}, "banks", "shared-memory banks");
   v.integer("bank_bytes", bank_bytes, {4, 8}, "bytes", "bytes that a bank delivers in a cycle");
   v.integer("latency", latency, {1, 500}, "cycles", "latency from load to use without conflicts");
+  v.integer("latency_64", latency_64, {0, 500}, "cycles",
+            "the same for elements of 64 bits; 0: latency, and a cycle for each further pass over the banks");
+  v.integer(
+      "latency_128", latency_128, {0, 500}, "cycles",
+      "the same for elements of 128 bits; 0: latency, and a cycle for each further pass over the banks");
+}
+
+void SmConfig::UnifiedL1::describe(config::Visitor& v) {
+  v.integer("bytes", bytes, {0, kMostSharedBytes}, "bytes",
+            "memory that the data cache and shared memory divide anew for each kernel; l1d.ways are those "
+            "of all of it; 0: each has its own");
+  v.text("shared_options_kb", shared_options_kb,
+         "sizes in KB that shared memory may take of it, ascending, such as 0, 8, 16, 32, 64, 100; a kernel "
+         "gets the smallest that its resident blocks need");
+}
+
+std::vector<std::uint64_t> SmConfig::UnifiedL1::shared_options(const std::string& where) const {
+  std::vector<std::uint64_t> options;
+  std::istringstream list(shared_options_kb);
+  for (std::string word; std::getline(list, word, ',');) {
+    const std::size_t first = word.find_first_not_of(' '), last = word.find_last_not_of(' ');
+    std::uint64_t kilobytes = 0;
+    const char* const end = word.data() + last + 1;
+    const bool number = first != std::string::npos &&
+                        std::from_chars(word.data() + first, end, kilobytes).ptr == end &&
+                        kilobytes <= kMostSharedBytes / 1024;
+    if (!number || (!options.empty() && kilobytes * 1024 <= options.back())) {
+      throw InputError(where, "found '" + shared_options_kb +
+                                  "'; allowed: sizes in KB, ascending, separated by commas, such as "
+                                  "0, 8, 16, 32, 64, 100");
+    }
+    options.push_back(kilobytes * 1024);
+  }
+  if (options.empty()) throw InputError(where, "found no size; allowed: sizes in KB, such as 0, 16, 64");
+  return options;
+}
+
+std::uint64_t SmConfig::UnifiedL1::option_for(std::uint64_t shared_bytes) const {
+  const std::vector<std::uint64_t> options = shared_options("shared_options_kb");
+  const auto found = std::lower_bound(options.begin(), options.end(), shared_bytes);
+  return found == options.end() ? options.back() : *found;
+}
+
+std::uint64_t SmConfig::UnifiedL1::cache_ways(std::uint64_t ways, std::uint64_t option) const {
+  return on() ? (2 * ways * (bytes - option) + bytes) / (2 * bytes) : ways;
 }
 
 void SmConfig::Texture::describe(config::Visitor& v) {
@@ -178,6 +284,11 @@ void SmConfig::describe(config::Visitor& v) {
                 "registers per thread as another compiler would count them");
   v.integer("shared_allocation_unit", shared_allocation_unit, {1, 65536}, "bytes",
             "a block's shared memory is rounded up to this");
+  v.integer("reserved_shared_bytes", reserved_shared_bytes, {0, 65536}, "bytes",
+            "shared memory that each block needs beside its own, for the system software");
+  v.integer("default_block_shared_bytes", default_block_shared_bytes, {0, kMostSharedBytes}, "bytes",
+            "shared memory of a block of a CUDA program that asks for no more "
+            "(cudaFuncAttributeMaxDynamicSharedMemorySize); 0: as much as an SM has");
   v.integer("schedulers", schedulers, {1, 16}, "schedulers", "warp schedulers of an SM");
   v.integer("schedulers_per_domain", schedulers_per_domain, {1, 16}, "schedulers",
             "schedulers that share one warp-formation unit; divides schedulers");
@@ -212,6 +323,7 @@ void SmConfig::describe(config::Visitor& v) {
                  "where int_mul operations execute: on the lanes, or on the special-function units, as in "
                  "GPGPU-Sim 3.x");
   config::group(v, "shared_memory", shared_memory, "shared memory");
+  config::group(v, "unified_l1", unified_l1, "one memory for the data cache and shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
   config::group(v, "observe", observe, "statistics that cost time");
   config::group(v, "texture", texture, "texture unit");
@@ -267,6 +379,33 @@ void SmConfig::check(const std::string& where) const {
     throw config::RuleError(where + "/coalescer/width_threads", {where + "/coalescer/scope"},
                             found(coalescer.width_threads) + " with scope = beat; allowed: 0");
   }
+  check_data_cache(where);
+  if (nc_loads == NcLoads::kL1t && !l1t.enabled) {
+    throw config::RuleError(where + "/nc_loads", {where + "/l1t/enabled"},
+                            "found l1t with l1t.enabled = false; allowed: l1d");
+  }
+  if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
+    throw InputError(where + "/shared_memory/bank_bytes",
+                     found(shared_memory.bank_bytes) + "; allowed: 4 and 8");
+  }
+  if (!is_power_of_two(shared_memory.banks)) {
+    throw InputError(where + "/shared_memory/banks",
+                     found(shared_memory.banks) + "; allowed: powers of two up to 64");
+  }
+  if (instruction_buffer < fetch_width) {
+    throw config::RuleError(
+        where + "/instruction_buffer", {where + "/fetch_width"},
+        found(instruction_buffer) + "; allowed: at least fetch_width = " + std::to_string(fetch_width));
+  }
+  l1i.check(where + "/l1i");
+  l1d.check(where + "/l1d");
+  check_unified_l1(where);
+  l1c.check(where + "/l1c");
+  l1t.check(where + "/l1t");
+}
+
+// What concerns the data cache and the parts around it.
+void SmConfig::check_data_cache(const std::string& where) const {
   if (l1d.enabled && l1d.unit_bytes() < coalescer.block_bytes) {
     throw config::RuleError(where + (l1d.sector_bytes == 0 ? "/l1d/line_bytes" : "/l1d/sector_bytes"),
                             {where + "/coalescer/block_bytes"},
@@ -277,9 +416,13 @@ void SmConfig::check(const std::string& where) const {
     throw config::RuleError(where + "/l1d/sector_bytes", {where + "/system_cached"},
                             found(l1d.sector_bytes) + " with system_cached = true; allowed: 0");
   }
-  if (nc_loads == NcLoads::kL1t && !l1t.enabled) {
-    throw config::RuleError(where + "/nc_loads", {where + "/l1t/enabled"},
-                            "found l1t with l1t.enabled = false; allowed: l1d");
+  const char* const no_system_lines = l1d.allocation != Allocation::kOnMiss ? "/l1d/allocation"
+                                      : l1d.fetches_lazily()                ? "/l1d/write_miss"
+                                                                            : nullptr;
+  if (l1d.enabled && system_cached && no_system_lines != nullptr) {
+    throw config::RuleError(where + "/system_cached", {where + no_system_lines},
+                            "found true; allowed with l1d.allocation = on_miss and without "
+                            "l1d.write_miss = lazy_fetch");
   }
   if (l1d.enabled && l1d.write_miss == cache::WriteMiss::kFetch && !l1d.merge_loads) {
     throw config::RuleError(
@@ -299,23 +442,36 @@ void SmConfig::check(const std::string& where) const {
         found(miss_queue) + "; allowed: at least " + std::to_string(places) +
             ", for a request and the write-backs or the fetch that go with it");
   }
-  if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
-    throw InputError(where + "/shared_memory/bank_bytes",
-                     found(shared_memory.bank_bytes) + "; allowed: 4 and 8");
+}
+
+void SmConfig::check_unified_l1(const std::string& where) const {
+  const std::string part = where + "/unified_l1", list = part + "/shared_options_kb";
+  if (default_block_shared_bytes > shared_bytes) {
+    throw config::RuleError(where + "/default_block_shared_bytes", {where + "/shared_bytes"},
+                            found(default_block_shared_bytes) +
+                                "; allowed: up to shared_bytes = " + std::to_string(shared_bytes));
   }
-  if (!is_power_of_two(shared_memory.banks)) {
-    throw InputError(where + "/shared_memory/banks",
-                     found(shared_memory.banks) + "; allowed: powers of two up to 64");
+  if (!unified_l1.on()) return;
+  const std::vector<std::uint64_t> options = unified_l1.shared_options(list);
+  if (!l1d.enabled || l1d.kept) {
+    throw config::RuleError(part + "/bytes", {where + "/l1d/enabled", where + "/l1d/kept"},
+                            found(unified_l1.bytes) +
+                                "; allowed: 0, or a data cache that is enabled and not kept, because its "
+                                "lines are lost when its size changes");
   }
-  if (instruction_buffer < fetch_width) {
+  if (options.back() != shared_bytes) {
     throw config::RuleError(
-        where + "/instruction_buffer", {where + "/fetch_width"},
-        found(instruction_buffer) + "; allowed: at least fetch_width = " + std::to_string(fetch_width));
+        list, {where + "/shared_bytes"},
+        "found " + std::to_string(options.back() / 1024) +
+            " as the largest size; allowed: that of shared_bytes = " + std::to_string(shared_bytes));
   }
-  l1i.check(where + "/l1i");
-  l1d.check(where + "/l1d");
-  l1c.check(where + "/l1c");
-  l1t.check(where + "/l1t");
+  if (options.back() > unified_l1.bytes || unified_l1.cache_ways(l1d.tags.ways, options.back()) == 0) {
+    throw config::RuleError(list, {part + "/bytes", where + "/l1d/ways"},
+                            "found " + std::to_string(options.back() / 1024) +
+                                " as the largest size; allowed: sizes that leave one of l1d.ways = " +
+                                std::to_string(l1d.tags.ways) +
+                                " of unified_l1.bytes = " + std::to_string(unified_l1.bytes));
+  }
 }
 
 }  // namespace weft::machine

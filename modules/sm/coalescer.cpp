@@ -24,7 +24,8 @@ Coalescer::Coalescer(const machine::SmConfig& config, MemoryRequests& requests, 
       texture_shift_(config.l1t.enabled ? log2_of(config.l1t.tags.line_bytes) : block_shift_),
       constant_shift_(config.constant_access == machine::ConstantAccess::kLine
                           ? log2_of(config.l1c.tags.line_bytes)
-                          : 2) {}  // of a 32-bit word
+                          : 2),  // of a 32-bit word
+      byte_masks_(config.l1d.enabled && config.l1d.fetches_lazily()) {}
 
 void Coalescer::coalesce(std::uint32_t index, const ptx::Instruction& in,
                          const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
@@ -79,7 +80,8 @@ std::uint32_t Coalescer::add(std::uint32_t index, const ptx::Instruction& in,
   const unsigned shift = block_shift_of(in, access, target);
   const std::uint64_t low = origin + access.low, high = origin + access.high;
   const bool one_block = low >> shift == high >> shift;  // the common case needs no loop over lanes
-  if (one_block && lanes == access.mask) {
+  const bool masked = byte_masks_ && target == Target::kWrite;
+  if (one_block && lanes == access.mask && !masked) {
     const std::uint64_t block = low >> shift << shift;
     const std::uint32_t r = find_or_add(index, block, target, window);
     touch(r, low - block, high - block + access.bytes, count_of(lanes));
@@ -93,6 +95,7 @@ std::uint32_t Coalescer::add(std::uint32_t index, const ptx::Instruction& in,
     const std::uint32_t r = find_or_add(index, block, target, window);
     if (window == kNone) window = r;
     touch(r, a - block, a - block + access.bytes, 1);
+    if (masked) requests_.request(r).written |= ((std::uint64_t{1} << access.bytes) - 1) << (a - block);
     requests_.add_part(requests_.request(r).parts, access.chunk, 1u << lane);
   }
   return window;

@@ -58,6 +58,7 @@ class Coalescer {
   const Places places_;
   const unsigned together_;  // places that are coalesced together; 0: all of an issue
   const unsigned block_shift_, texture_shift_, constant_shift_;
+  const bool byte_masks_;  // stores say which bytes they write
   std::uint64_t parameter_offset_ = 0;
   std::uint64_t threads_ = 0, made_ = 0;
 };

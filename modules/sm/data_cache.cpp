@@ -13,12 +13,13 @@ DataCache::DataCache(const machine::SmConfig& config, OutgoingQueue& outgoing, S
     : config_(config),
       outgoing_(outgoing),
       system_(system),
-      level_(config.l1d, 0, config.l1d.sector_bytes),
+      level_(config.l1d),
       system_lines_(level_.tags().lines(), config.l1d.tags.sets * config.l1d.tags.ways,
                     config.l1d.enabled && config.system_cached),
       writes_back_(config.l1d.enabled && config.l1d.write_policy == machine::WritePolicy::kBack),
       flushes_(writes_back_ && !config.l1d.kept),
       allocates_(config.l1d.enabled && config.l1d.write_miss != cache::WriteMiss::kAround),
+      fetches_lazily_(config.l1d.enabled && config.l1d.fetches_lazily()),
       looks_up_last_(config.l1d.enabled && config.l1d.lookup == machine::Lookup::kLast &&
                      config.l1d.latency > 1) {}
 
@@ -27,7 +28,8 @@ void DataCache::reset() {
   system_lines_.reset();
 }
 
-void DataCache::start_kernel() {
+void DataCache::start_kernel(std::size_t ways) {
+  level_.tags().set_ways(ways);
   level_.start_kernel();
   system_lines_.drop_all();
 }
@@ -55,6 +57,15 @@ bool DataCache::read_past(Request& request, std::uint64_t tag) {
 }
 
 bool DataCache::write(Request& request, bool waits, std::uint64_t tag) {
+  if (fetches_lazily_ && request.target == Target::kWrite && request.system == kNone) {
+    const cache::SectorTags::Found found = level_.tags().look_up(level_.tags().sector_of(request.block));
+    if (found.state == LineState::kInvalid) {
+      if (!store_bytes(request, found)) return false;
+      if (!writes_back_) send_write(request, waits, tag);
+      return true;
+    }
+    if (found.state == LineState::kReserved && !writes_back_) mark_written(found.sector);
+  }
   if (absorb(request)) return true;
   const Sector sector = level_.tags().sector_of(request.block);
   const bool dirty = is_dirty(sector);  // an atomic: it is done behind the cache
@@ -64,20 +75,40 @@ bool DataCache::write(Request& request, bool waits, std::uint64_t tag) {
   if (dirty) write_back(sector);
   if (request.system != kNone) {
     system_.started(request.system);
-  } else if (!takes_place && config_.l1d.enabled && level_.tags().find(sector) == LineState::kValid) {
+  } else if (!takes_place && config_.l1d.enabled && has_bytes(sector)) {
     if (request.target == Target::kWrite) ++store_hits_;
     if (request.target == Target::kAtomic || config_.l1d.write_hit == machine::WriteHit::kInvalidate) {
       level_.tags().invalidate(sector);
     } else {
       level_.tags().access(sector);
+      mark_written(sector);
     }
   }
+  send_write(request, waits, tag);
+  return true;
+}
+
+void DataCache::send_write(Request& request, bool waits, std::uint64_t tag) {
   const bool atomic = request.target == Target::kAtomic;
   const std::uint32_t bytes = request.high - request.low;
   outgoing_.write({tlm::TLM_WRITE_COMMAND, atomic ? AccessKind::kAtomic : AccessKind::kWrite,
                    atomic ? request.lanes : std::uint16_t{0}, bytes, request.block + request.low, tag,
                    std::exchange(request.system, kNone), std::exchange(request.carried, kNone)},
                   waits);
+}
+
+// The bytes of a store go to a sector that is not there as a whole, whose line takes a place if it has none.
+// False: it has to wait, for a place or for room to send what leaves the SM. A sector that has bytes is hit.
+bool DataCache::store_bytes(const Request& request, const cache::SectorTags::Found& found) {
+  const bool hits = !is_absent(found);
+  const FirstLevel::Probe probe = hits ? FirstLevel::Probe() : level_.probe(found.sector, found.sector);
+  if (!hits && !probe.has_way) return false;
+  if (outgoing_.room() < probe.write_backs + (writes_back_ ? 0 : 1)) return false;
+  level_.tags().access({found.sector, found.place, hits ? LineState::kValid : LineState::kInvalid});
+  ++(!hits ? stores_allocated_ : writes_back_ ? stores_absorbed_ : store_hits_);
+  const std::uint64_t bytes = request.written << request.block % level_.tags().sector_bytes();
+  write_back(level_.tags().write(found.sector, bytes, writes_back_));
+  mark_written(found.sector);
   return true;
 }
 
@@ -91,6 +122,7 @@ bool DataCache::allocate(const Request& request) {
   if (!found.has_way || (fetch && !found.has_entry) || outgoing_.room() < sent) return false;
   ++stores_allocated_;
   write_back(fetch ? level_.take(found, kNone) : level_.place(found));
+  mark_written(sector);
   if (writes_back_) {
     if (fetch) {
       level_.tags().mark_dirty_on_fill(sector);
@@ -120,6 +152,7 @@ bool DataCache::absorb(const Request& request) {
       level_.tags().mark_dirty(sector);
   }
   level_.tags().access(sector);
+  mark_written(sector);
   ++stores_absorbed_;
   return true;
 }
@@ -162,6 +195,10 @@ void DataCache::bind(statistics::Group& group) {
                 "stores that made a sector of the data cache dirty instead", stores_absorbed_);
   group.counter("stores_allocated", units::kRequests, "stores that missed and took a place in the data cache",
                 stores_allocated_);
+  if (fetches_lazily_) {
+    group.counter("lazy_fetches", units::kRequests,
+                  "fetches of a sector of which stores had written a part before", lazy_fetches_);
+  }
   level_.bind(group.group("l1d"), true);
 }
 

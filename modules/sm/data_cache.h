@@ -28,7 +28,8 @@ class DataCache {
   // Between two launches.
   void archive(Archive& archive) { archive(level_); }
   // It starts with none of the last kernel's lines, unless they are kept, and with none of system memory.
-  void start_kernel();
+  // It has so many ways (sm.unified_l1).
+  void start_kernel(std::size_t ways);
 
   FirstLevel& level() { return level_; }
   const FirstLevel& level() const { return level_; }
@@ -43,13 +44,16 @@ class DataCache {
   // A store whose sector is absent, and that takes a place in the cache.
   bool allocates(const Request& request) const {
     return allocates_ && request.target == Target::kWrite && request.system == kNone &&
-           level_.tags().find(level_.tags().sector_of(request.block)) == cache::LineState::kInvalid;
+           is_absent(level_.tags().look_up(level_.tags().sector_of(request.block)));
   }
   // ... and fetches what it does not write.
   bool fetches(const Request& request) const {
     return config_.l1d.write_miss == cache::WriteMiss::kFetch &&
            static_cast<std::uint64_t>(request.high - request.low) < level_.tags().sector_bytes();
   }
+
+  // A load fetches a sector of which stores have written a part.
+  void count_lazy_fetch() { ++lazy_fetches_; }
 
   // Preconditions: there is room in the queue. What has made room is written back; a sector stays, clean.
   void write_back(const cache::SectorTags::Victim& victim);
@@ -76,9 +80,24 @@ class DataCache {
 
   bool absorb(const Request& request);
   bool allocate(const Request& request);
+  void send_write(Request& request, bool waits, std::uint64_t tag);
   void write_back(Sector first, unsigned sectors);
+  bool store_bytes(const Request& request, const cache::SectorTags::Found& found);
   bool is_dirty(Sector sector) const {
-    return level_.tags().dirty_sectors() != 0 && level_.tags().find(sector) == cache::LineState::kDirty;
+    return level_.tags().dirty_sectors() != 0 && level_.tags().is_dirty(sector);
+  }
+  // There, as a whole or in part, and clean.
+  bool has_bytes(Sector sector) const {
+    const cache::SectorTags::Found found = level_.tags().look_up(sector);
+    return found.state == cache::LineState::kValid || level_.tags().written(found) != 0;
+  }
+  // Neither there nor under way, nor written in part.
+  bool is_absent(const cache::SectorTags::Found& found) const {
+    return found.state == cache::LineState::kInvalid && level_.tags().written(found) == 0;
+  }
+  // Stores have written to the line of this sector, which is there.
+  void mark_written(Sector sector) {
+    if (config_.l1d.write_ratio != 0) level_.tags().lines().mark_written(level_.tags().look_up(sector).place);
   }
 
   const machine::SmConfig& config_;
@@ -88,8 +107,9 @@ class DataCache {
   SystemLines system_lines_;
   const bool writes_back_, flushes_;  // ... at the end of a kernel
   const bool allocates_;              // stores that miss
+  const bool fetches_lazily_;         // after stores that miss
   const bool looks_up_last_;
-  std::uint64_t stores_absorbed_ = 0, stores_allocated_ = 0, store_hits_ = 0;
+  std::uint64_t stores_absorbed_ = 0, stores_allocated_ = 0, store_hits_ = 0, lazy_fetches_ = 0;
 };
 
 }  // namespace weft::sm

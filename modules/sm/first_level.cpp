@@ -20,6 +20,14 @@ FirstLevel::FirstLevel(const machine::KernelCacheConfig& config, std::uint64_t w
       tags_(config.tags, cache::bytes_of_sector(config.tags.line_bytes, sector_bytes)),
       mshrs_(with_room_for(config.mshrs, waiters)) {}
 
+FirstLevel::FirstLevel(const machine::DataCacheConfig& config)
+    : config_(config),
+      allocates_on_fill_(config.allocation != machine::Allocation::kOnMiss),
+      tags_(config.tags, config.unit_bytes(), config.enabled && config.fetches_lazily()),
+      mshrs_(config.outstanding()) {
+  tags_.lines().keep_written_below(config.write_ratio);
+}
+
 void FirstLevel::reset() {
   tags_.reset();
   mshrs_.reset();
@@ -43,9 +51,11 @@ FirstLevel::Probe FirstLevel::probe(Sector sector, std::uint64_t key) const {
 }
 
 cache::SectorTags::Victim FirstLevel::take(const Probe& found, std::uint32_t waiter) {
-  tags_.access(found.tag);
+  cache::SectorTags::Found tag = found.tag;
+  if (allocates_on_fill_ && found.merges) tag.state = LineState::kReserved;  // under way, without a place
+  tags_.access(tag);
   mshrs_.add(found.key, waiter);
-  if (found.merges || found.tag.state != LineState::kInvalid) return {};
+  if (found.merges || found.tag.state != LineState::kInvalid || allocates_on_fill_) return {};
   return tags_.reserve(found.tag.sector);
 }
 

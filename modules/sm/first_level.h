@@ -26,6 +26,7 @@ class FirstLevel {
   // `waiters`: that a sector in flight has room for at least. `sector_bytes` = 0: whole lines.
   explicit FirstLevel(const machine::KernelCacheConfig& config, std::uint64_t waiters = 0,
                       std::uint64_t sector_bytes = 0);
+  explicit FirstLevel(const machine::DataCacheConfig& config);
   void reset();
   void archive(Archive& archive) { archive(tags_, mshrs_, full_since_, full_cycles_); }
   // A kernel starts: with none of the last one's lines, unless they are kept.
@@ -70,6 +71,7 @@ class FirstLevel {
   // The fetch has come: calls visit(waiter) for each request that waits for it.
   template <class Visit>
   void fill(Cycle now, Sector sector, std::uint64_t key, Visit&& visit) {
+    if (allocates_on_fill_) place_on_fill(sector);
     tags_.fill(sector);
     mshrs_.release(key, visit);
     count_full(now);
@@ -88,10 +90,15 @@ class FirstLevel {
     return outcome == cache::MshrOutcome::kMerged || outcome == cache::MshrOutcome::kAllocated;
   }
   bool has_way(Sector sector, cache::LineState state) const {
-    return state != cache::LineState::kInvalid || tags_.can_reserve(sector);
+    return allocates_on_fill_ || state != cache::LineState::kInvalid || tags_.can_reserve(sector);
+  }
+  // Its data find a place only now, or none: then they are not kept.
+  void place_on_fill(Sector sector) {
+    if (tags_.find(sector) == cache::LineState::kInvalid && tags_.can_reserve(sector)) tags_.reserve(sector);
   }
 
   const machine::KernelCacheConfig& config_;
+  const bool allocates_on_fill_ = false;
   cache::SectorTags tags_;
   cache::MshrTable mshrs_;
   Cycle full_since_ = kNever;  // every MSHR is in use

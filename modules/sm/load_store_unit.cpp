@@ -17,7 +17,13 @@ LoadStoreUnit::LoadStoreUnit(const machine::SmConfig& config, LoadStoreListener&
       data_(config, outgoing_, system),
       l1c_(config.l1c),
       l1t_(config.l1t),
-      state_(config, data_.looks_up_last()) {}
+      bank_shift_(static_cast<unsigned>(__builtin_ctzll(config.coalescer.block_bytes))),
+      bank_mask_(config.l1d.banks - 1),
+      state_(config, data_.looks_up_last()) {
+  if (!config.unified_l1.on()) return;
+  shared_options_ = config.unified_l1.shared_options("sm/unified_l1/shared_options_kb");
+  kernels_by_option_.resize(shared_options_.size());
+}
 
 void LoadStoreUnit::reset() {
   data_.reset();
@@ -28,12 +34,16 @@ void LoadStoreUnit::reset() {
   waited_in_.reset();
   intake_.reset();
   now_ = 0;
+  went_on_at_ = kNever;
 }
 
-void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset) {
+void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset, std::uint64_t shared_option) {
   intake_.start_kernel(parameter_offset);
   state_.flushing = false;
-  data_.start_kernel();
+  const auto option = std::find(shared_options_.begin(), shared_options_.end(), shared_option);
+  if (option != shared_options_.end())
+    ++kernels_by_option_[static_cast<std::size_t>(option - shared_options_.begin())];
+  data_.start_kernel(config_.unified_l1.cache_ways(config_.l1d.tags.ways, shared_option));
   for (FirstLevel* level : {&l1c_, &l1t_}) level->start_kernel();
 }
 
@@ -52,6 +62,7 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
   instruction.unit_latency = texture         ? config_.texture.latency
                              : in.is_image() ? config_.l1d.latency
                                              : config_.shared_memory.latency;
+  if (in.space == ptx::Space::kShared) wide_latency(instruction, accesses[0].bytes);
 
   const SmObserver::Requests before = intake_.taken();
   const MemoryIntake::Taken taken = intake_.take(now_, index, in, groups, accesses, count, times);
@@ -74,6 +85,16 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
                   SmObserver::Requests{now.threads - before.threads, now.coalesced - before.coalesced,
                                        now.shared_accesses - before.shared_accesses,
                                        now.shared_conflict_cycles - before.shared_conflict_cycles});
+}
+
+// Elements of 64 and 128 bits may have a latency of their own, which has their passes over the banks in it.
+void LoadStoreUnit::wide_latency(Instruction& instruction, std::uint32_t bytes) const {
+  const std::uint64_t latency = config_.shared_memory.latency_of(bytes);
+  if (latency == 0) return;
+  const std::uint64_t threads = std::min<std::uint64_t>(isa::kLanes, config_.memory_width);
+  const std::uint64_t words = std::max<std::uint64_t>(1, bytes / config_.shared_memory.bank_bytes);
+  instruction.unit_latency = static_cast<std::uint32_t>(latency);
+  instruction.shared_passes = static_cast<std::uint32_t>(words * isa::kLanes / threads);
 }
 
 // Behind those whose addresses are known before its own.
@@ -118,7 +139,9 @@ void LoadStoreUnit::work_on_head(Cycle now) {
       return;
     }
     if (instruction.shared_cycles != 0) {
-      state_.wheel.add(now, now + instruction.unit_latency + instruction.shared_cycles - 1,
+      const std::uint32_t passes = instruction.shared_passes;
+      state_.wheel.add(now,
+                       now + instruction.unit_latency + std::max(instruction.shared_cycles, passes) - passes,
                        {Event::Kind::kShared, index});
       state_.busy_until = now + instruction.shared_cycles;
       shared_cycles_ += instruction.shared_cycles;
@@ -128,7 +151,7 @@ void LoadStoreUnit::work_on_head(Cycle now) {
       return;
     }
   }
-  if (requests_.instruction(index).current != kNone && !send_current(now, index)) return;
+  if (requests_.instruction(index).current != kNone && !send_requests(now, index)) return;
   if (requests_.instruction(index).current == kNone) {
     state_.queue.pop();
     const Instruction& instruction = requests_.instruction(index);
@@ -137,12 +160,35 @@ void LoadStoreUnit::work_on_head(Cycle now) {
   }
 }
 
+// The head's next requests go on: one, or as many as come to different banks of the data cache. False if the
+// first one has to wait.
+bool LoadStoreUnit::send_requests(Cycle now, std::uint32_t index) {
+  if (bank_mask_ == 0) return send_current(now, index);
+  const std::uint32_t& current = requests_.instruction(index).current;
+  if (!goes_through_stages(current)) return send_current(now, index);
+  std::uint32_t taken = 0;  // banks that have taken a request in this cycle
+  while (current != kNone && goes_through_stages(current)) {
+    const std::uint32_t bank = 1u << (requests_.request(current).block >> bank_shift_ & bank_mask_);
+    if ((taken & bank) != 0) {
+      ++bank_conflicts_;
+      break;
+    }
+    if (!send_current(now, index)) break;
+    taken |= bank;
+  }
+  return taken != 0;
+}
+
 // The head's next request is looked up, or enters the stages before the data cache. False if it has to wait.
 bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
   const std::uint32_t request = requests_.instruction(index).current;
   if (goes_through_stages(request)) {
-    if (state_.staged.full()) return false;
-    state_.staged.push({request, now + config_.l1d.latency - 1});
+    Bank& bank = bank_of(request);
+    if (bank.staged.full()) return false;
+    const Cycle ready = now + config_.l1d.latency - 1;
+    if (bank.staged.empty()) state_.next_exit = std::min(state_.next_exit, ready);
+    bank.staged.push({request, ready});
+    ++state_.staged;
   } else {
     if (state_.head.blocked || !look_up(now, request, state_.head)) return false;
     if (data_.looks_up_last() && !requests_.instruction(index).waits) finish_request(request);
@@ -151,12 +197,18 @@ bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
   return true;
 }
 
-// The request at the end of the stages is looked up; if it is refused, those behind it close up.
+// The request at the end of each bank's stages is looked up, unless it was refused and nothing has changed
+// since. Behind one that is refused the others close up.
 void LoadStoreUnit::leave_stages(Cycle now) {
-  const Staged front = state_.staged.front();
-  if (!look_up(now, front.request, state_.exit)) return;
-  state_.staged.pop();
-  if (!requests_.owner(front.request).waits) finish_request(front.request);
+  for (Bank& bank : state_.banks) {
+    if (bank.staged.empty() || bank.exit.blocked || bank.staged.front().ready > now) continue;
+    const std::uint32_t request = bank.staged.front().request;
+    if (!look_up(now, request, bank.exit)) continue;
+    bank.staged.pop();
+    --state_.staged;
+    if (!requests_.owner(request).waits) finish_request(request);
+  }
+  find_next_exit();
 }
 
 bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
@@ -188,7 +240,8 @@ void LoadStoreUnit::finish_stores(std::uint32_t index) {
 
 // A request was looked up in this cycle.
 void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
-  ++request_cycles_;
+  request_cycles_ += bank_mask_ == 0 || went_on_at_ != now ? 1 : 0;
+  went_on_at_ = now;
   for (FirstLevel* level : {&data_.level(), &l1t_}) level->count_full(now);
   if (!refusal.counted) return;
   refusal.counted = false;
@@ -219,7 +272,11 @@ LoadStoreUnit::Hold LoadStoreUnit::hold(Cycle now) const {
   if (state_.beside != 0 && (state_.queue.empty() || comes)) return Hold::kSharedMemory;
   if (state_.busy_until > now) return state_.working;
   if (state_.head.counted) return state_.head.why;
-  return state_.exit.counted && state_.staged.full() ? state_.exit.why : Hold::kCoalescer;
+  // Only several banks are looked through for the one that the head waits for.
+  const std::uint32_t current =
+      state_.queue.empty() ? kNone : requests_.instruction(state_.queue.front()).current;
+  const Bank& bank = bank_mask_ == 0 || current == kNone ? state_.banks.front() : bank_of(current);
+  return bank.exit.counted && bank.staged.full() ? bank.exit.why : Hold::kCoalescer;
 }
 
 bool LoadStoreUnit::probe(Cycle now, std::uint32_t r, bool again) {
@@ -286,8 +343,10 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
     if (!again) cache.refuse(found, outgoing_.full());
     return false;
   }
+  const bool written = &cache == &data_.level() && cache.tags().written(found.tag) != 0;
   data_.write_back(cache.take(found, r));
   if (found.merges) return true;
+  if (written) data_.count_lazy_fetch();
   const std::uint64_t bytes = cache.tags().sector_bytes();
   const OutgoingRequest fetch{
       tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), sector * bytes,
@@ -301,7 +360,7 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
 }
 
 void LoadStoreUnit::respond(Cycle now, std::uint64_t tag) {
-  state_.head.blocked = state_.exit.blocked = false;
+  try_again();
   const std::uint64_t value = value_of_tag(tag);
   switch (kind_of_tag(tag)) {
     case TagKind::kL1d:
@@ -389,14 +448,11 @@ void LoadStoreUnit::retire_if_done(std::uint32_t index) {
 Cycle LoadStoreUnit::next_event(Cycle now) const {
   Cycle next = state_.wheel.next(now);
   if (state_.flushing && !outgoing_.full()) next = now + 1;
-  if (!state_.staged.empty() && !state_.exit.blocked)
-    next = std::min(next, std::max(state_.staged.front().ready, now + 1));
+  if (state_.next_exit != kNever) next = std::min(next, std::max(state_.next_exit, now + 1));
   if (!state_.queue.empty()) {
-    const bool stages_full =
-        state_.staged.full() && goes_through_stages(requests_.instruction(state_.queue.front()).current);
     if (state_.busy_until > now) {
       next = std::min(next, state_.busy_until);
-    } else if (!state_.head.blocked && !stages_full) {
+    } else if (!state_.head.blocked && !stages_full(requests_.instruction(state_.queue.front()).current)) {
       next = now + 1;
     }
   }
@@ -413,6 +469,18 @@ void LoadStoreUnit::bind(statistics::Group& group) {
                 shared_cycles_);
   group.counter("texture_cycles", units::kCycles, "cycles in which the texture unit made addresses",
                 texture_cycles_);
+  if (config_.l1d.banks > 1) {
+    group.counter(
+        "bank_conflicts", units::kCycles,
+        "cycles in which a request waited because its bank of the data cache took another one of its "
+        "instruction",
+        bank_conflicts_);
+  }
+  if (config_.unified_l1.on()) {
+    group.histogram("shared_options", statistics::Unit("kernels"),
+                    "kernels that the SM began, by their entry of sm.unified_l1.shared_options_kb",
+                    kernels_by_option_);
+  }
   waited_in_.bind(group.group("waited_in"));
   group.gauge("queue", units::kInstructions, "memory instructions that wait for the unit",
               [this] { return state_.queue.size(); });

@@ -8,11 +8,15 @@
 // its words in shared memory take the banks then (memory_intake.h), its requests wait for the last.
 //
 // With `l1d.lookup` = `last`, loads and stores of the data cache first go through stages, as many as its
-// latency, and are looked up at their end, one per cycle and in order.
+// latency, and are looked up at their end, one per cycle and in order. With several `l1d.banks`, neighbouring
+// blocks lie in neighbouring banks, and each bank has such stages. The requests of an instruction enter in
+// order, one per bank and cycle, up to the first whose bank has taken one in this cycle or is full.
 #ifndef WEFT_SM_LOAD_STORE_UNIT_H
 #define WEFT_SM_LOAD_STORE_UNIT_H
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "bus/clock_domain.h"
 #include "common/ring.h"
@@ -51,8 +55,8 @@ class LoadStoreUnit {
   // Between two launches.
   void archive(Archive& archive) { archive(state_, outgoing_, waited_in_, data_, l1c_, l1t_); }
   // Empties the first-level caches that are not kept: a kernel starts with none of the last one's lines
-  // there.
-  void start_kernel(std::uint64_t parameter_offset);
+  // there. `shared_option`: what shared memory takes of sm.unified_l1.
+  void start_kernel(std::uint64_t parameter_offset, std::uint64_t shared_option = 0);
 
   bool can_accept() const { return state_.queue.size() + state_.beside < state_.queue.capacity(); }
   // Takes an instruction with the addresses that the executor recorded for the groups of its issue; `times`
@@ -66,8 +70,7 @@ class LoadStoreUnit {
     state_.wheel.take(now, [this](const Event& event) { handle(event); });
   }
   void step(Cycle now) {
-    if (!state_.staged.empty() && state_.staged.front().ready <= now && !state_.exit.blocked)
-      leave_stages(now);
+    if (state_.next_exit <= now) leave_stages(now);
     if (!state_.queue.empty() && state_.busy_until <= now) work_on_head(now);
   }
   Cycle next_event(Cycle now) const;
@@ -91,15 +94,17 @@ class LoadStoreUnit {
   // waited for this one.
   template <class StagesOf>
   void came_back(Cycle now, StagesOf&& stages) {
-    if (waited_in_.waits_for_division() || state_.head.awaits_response() || state_.exit.awaits_response())
-      waited_in_.came_back(now, stages());
+    const bool awaited = state_.head.awaits_response() ||
+                         std::any_of(state_.banks.begin(), state_.banks.end(),
+                                     [](const Bank& bank) { return bank.exit.awaits_response(); });
+    if (awaited || waited_in_.waits_for_division()) waited_in_.came_back(now, stages());
   }
 
   DataCache& data_cache() { return data_; }
   // Requests that are to leave the SM; `sent`: one has.
   OutgoingQueue& outgoing() { return outgoing_; }
   const OutgoingQueue& outgoing() const { return outgoing_; }
-  void sent() { state_.head.blocked = state_.exit.blocked = false; }
+  void sent() { try_again(); }
 
   void bind(statistics::Group& group);
 
@@ -127,9 +132,15 @@ class LoadStoreUnit {
     std::uint32_t request = 0;
     Cycle ready = 0;  // at the end of the stages
   };
+  // Of the data cache: its stages, and the request at their end.
+  struct Bank {
+    Ring<Staged> staged;
+    Refusal exit;
+  };
 
   void handle(const Event& event);
   void give_request(std::uint32_t request);
+  void wide_latency(Instruction& instruction, std::uint32_t bytes) const;
   void enqueue(std::uint32_t index);
   // False: refused. `again`: not for the first time.
   bool probe(Cycle now, std::uint32_t request, bool again);
@@ -143,7 +154,27 @@ class LoadStoreUnit {
     return request.system == kNone && (request.target == Target::kL1d || request.target == Target::kWrite);
   }
   void leave_stages(Cycle now);
+  // What was refused may go on now.
+  void try_again() {
+    state_.head.blocked = false;
+    if (state_.staged == 0) return;
+    for (Bank& bank : state_.banks) bank.exit.blocked = false;
+    find_next_exit();
+  }
+  void find_next_exit() {
+    state_.next_exit = kNever;
+    for (const Bank& bank : state_.banks) {
+      if (!bank.staged.empty() && !bank.exit.blocked)
+        state_.next_exit = std::min(state_.next_exit, bank.staged.front().ready);
+    }
+  }
+  Bank& bank_of(std::uint32_t r) {
+    return state_.banks[requests_.request(r).block >> bank_shift_ & bank_mask_];
+  }
+  const Bank& bank_of(std::uint32_t r) const { return const_cast<LoadStoreUnit*>(this)->bank_of(r); }
+  bool stages_full(std::uint32_t r) const { return goes_through_stages(r) && bank_of(r).staged.full(); }
   void work_on_head(Cycle now);
+  bool send_requests(Cycle now, std::uint32_t index);
   bool send_current(Cycle now, std::uint32_t index);
   void finish_stores(std::uint32_t index);
   void finish_request(std::uint32_t request);
@@ -157,19 +188,24 @@ class LoadStoreUnit {
 
   struct State {
     State(const machine::SmConfig& config, bool looks_up_last)
-        : queue(config.memory_queue), staged(looks_up_last ? config.l1d.latency : 0) {}
+        : queue(config.memory_queue),
+          banks(config.l1d.banks, Bank{Ring<Staged>(looks_up_last ? config.l1d.latency : 0), Refusal()}) {}
     Ring<std::uint32_t> queue;
-    Ring<Staged> staged;
+    std::vector<Bank> banks;
+    std::size_t staged = 0;    // requests in the stages of all banks
+    Cycle next_exit = kNever;  // the first one at the end, if nothing keeps it there
     EventWheel<Event> wheel;
     std::uint32_t beside = 0;  // instructions that hold a place of the queue, but need none of what is behind
     Cycle busy_until = 0;      // shared memory works on the head until here
-    Refusal head, exit;        // of the queue, of the stages
+    Refusal head;              // of the queue
     bool flushing = false;     // a line is left to be written back in a cycle to come
     Hold working = Hold::kCoalescer;
     void archive(Archive& archive) {
-      auto& [queue_, staged_, wheel_, beside_, busy_until_, head_, exit_, flushing_, working_] = *this;
-      archive(set_anew(exit_), at_rest(queue_), at_rest(staged_), at_rest(wheel_), at_rest(beside_),
-              busy_until_, head_.blocked, head_.counted, flushing_, head_.since, head_.why, working_);
+      auto& [queue_, banks_, staged_, next_exit_, wheel_, beside_, busy_until_, head_, flushing_, working_] =
+          *this;
+      archive(set_anew(banks_, next_exit_), at_rest(queue_), at_rest(staged_), at_rest(wheel_),
+              at_rest(beside_), busy_until_, head_.blocked, head_.counted, flushing_, head_.since, head_.why,
+              working_);
     }
   };
 
@@ -182,11 +218,17 @@ class LoadStoreUnit {
   MemoryIntake intake_;
   DataCache data_;
   FirstLevel l1c_, l1t_;
+  const unsigned bank_shift_;      // of the block that a bank of the data cache has before the next one
+  const std::uint64_t bank_mask_;  // banks of the data cache - 1
   State state_;
   WaitsByStage waited_in_;
   Cycle now_ = 0;  // of the last `events`
 
+  Cycle went_on_at_ = kNever;  // of several banks: a request was looked up in this cycle
   std::uint64_t request_cycles_ = 0, shared_cycles_ = 0, texture_cycles_ = 0, blocked_cycles_ = 0;
+  std::uint64_t bank_conflicts_ = 0;
+  std::vector<std::uint64_t> shared_options_;     // sm.unified_l1: in bytes ...
+  std::vector<std::uint64_t> kernels_by_option_;  // ... and kernels that got each
 };
 
 }  // namespace weft::sm

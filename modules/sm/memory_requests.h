@@ -25,9 +25,10 @@ class MemoryRequests {
     std::uint32_t next = kNone;  // of the same instruction
     std::uint32_t parts = kNone;
     std::uint32_t instruction = 0;
-    std::uint32_t system = kNone;     // of system memory: the handle of the access
-    std::uint64_t window = 0;         // ... and the first address of its window
-    std::uint32_t carried = kNone;    // a write's bytes as of its issue
+    std::uint32_t system = kNone;   // of system memory: the handle of the access
+    std::uint64_t window = 0;       // ... and the first address of its window
+    std::uint32_t carried = kNone;  // a write's bytes as of its issue
+    std::uint64_t written = 0;      // of a write, one bit per byte of the block, if the cache has byte masks
     std::uint16_t low = 0, high = 0;  // bytes touched within the block
     std::uint16_t lanes = 0;
     Target target = Target::kL1d;
@@ -45,6 +46,7 @@ class MemoryRequests {
     std::uint32_t outstanding = 0;     // requests (and the shared access) not yet returned
     std::uint32_t shared_cycles = 0;   // bank-conflict degree, summed over the passes; 1 for lanes without
                                        // memory
+    std::uint32_t shared_passes = 1;   // over the banks that `unit_latency` has in it
     std::uint32_t setup_cycles = 0;    // texture unit: until the first texel has an address
     std::uint32_t shared_parts =
         kNone;  // threads of the shared access; with `together`, all that have returned

@@ -71,7 +71,8 @@ void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemory
   core_.start_kernel(kernel, reachable, now, !clock_.sleeping());
   fetch_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset,
                       kernel.program.name);
-  memory_.start_kernel(memory, reachable.image, carries_data_, parameter_offset);
+  memory_.start_kernel(memory, reachable.image, carries_data_, parameter_offset,
+                       kernel.occupancy.shared_option);
   core_.state.running = true;
   core_.state.stopped = false;
   core_.observers.tell(&SmObserver::kernel_started, SmObserver::KernelStart{kernel, now, core_.chunks()});

@@ -150,5 +150,93 @@ TEST(SectorTags, RandomSectorsBehaveLikeAMap) {
   }
 }
 
+// --- byte masks ---
+
+TEST(ByteMasks, ASectorIsThereWhenAllItsBytesAreWritten) {
+  for (const std::uint64_t bytes : {32, 64}) {
+    SectorTags tags(two_lines(), bytes, true);
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - bytes);
+    tags.write(1, 0xff, false);
+    EXPECT_EQ(tags.find(1), LineState::kInvalid);
+    EXPECT_EQ(tags.written(tags.look_up(1)), 0xffu);
+    EXPECT_EQ(tags.written(tags.look_up(0)), 0u);
+    tags.write(1, all & ~std::uint64_t{0xff}, false);
+    EXPECT_EQ(tags.find(1), LineState::kValid);
+    EXPECT_EQ(tags.written(tags.look_up(1)), 0u);
+    EXPECT_EQ(tags.dirty_sectors(), 0u);
+  }
+}
+
+TEST(ByteMasks, AFetchAndAnInvalidationEndThem) {
+  SectorTags tags(two_lines(), 32, true);
+  tags.write(1, 1, true);
+  EXPECT_EQ(tags.dirty_sectors(), 1u);
+  EXPECT_TRUE(tags.is_dirty(1));
+  EXPECT_TRUE(tags.can_reserve(1));
+  EXPECT_EQ(tags.reserve(1).dirty, 0u) << "its line is there";
+  EXPECT_EQ(tags.find(1), LineState::kReserved);
+  EXPECT_EQ(tags.dirty_sectors(), 0u) << "not while it is fetched";
+  EXPECT_TRUE(tags.fill(1));
+  EXPECT_EQ(tags.find(1), LineState::kDirty);
+  EXPECT_EQ(tags.dirty_sectors(), 1u);
+
+  tags.write(2, 1, true);
+  EXPECT_EQ(tags.invalidate(2), LineState::kInvalid);
+  EXPECT_EQ(tags.written(tags.look_up(2)), 0u);
+  EXPECT_EQ(tags.dirty_sectors(), 1u);
+  tags.write(4, 1, false);
+  tags.invalidate(4);
+  EXPECT_EQ(tags.lines().find(1), LineState::kInvalid) << "nothing of the line is left";
+}
+
+TEST(ByteMasks, ALineThatComesHasNoneOfThoseBefore) {
+  SectorTags tags(two_lines(), 32, true);
+  tags.write(0, 1, true);
+  tags.write(4, 1, false);
+  const SectorTags::Victim victim = tags.write(9, 2, false);  // in the place of sector 0
+  EXPECT_EQ(victim.dirty, 1u);
+  EXPECT_EQ(victim.first, 0u);
+  EXPECT_EQ(tags.written(tags.look_up(8)), 0u);
+  EXPECT_EQ(tags.written(tags.look_up(9)), 2u);
+  EXPECT_EQ(tags.dirty_sectors(), 0u);
+  tags.invalidate_all();
+  EXPECT_EQ(tags.written(tags.look_up(9)), 0u);
+  EXPECT_EQ(tags.find(9), LineState::kInvalid);
+}
+
+// The dirty sectors that are counted are those that are written back, whatever happens.
+TEST(ByteMasks, CountsTheirDirtySectors) {
+  SectorTags tags(two_lines(), 32, true);
+  std::mt19937 random(3);
+  for (unsigned i = 0; i < 20'000; ++i) {
+    const Sector sector = random() % 24;
+    const LineState state = tags.find(sector);
+    switch (random() % 6) {
+      case 0:
+      case 1:
+        if (state == LineState::kInvalid && tags.can_reserve(sector))
+          tags.write(sector, random() | 1u, random() % 2 == 0);
+        break;
+      case 2:
+        if (state == LineState::kInvalid && tags.can_reserve(sector)) tags.reserve(sector);
+        break;
+      case 3:
+        tags.fill(sector);
+        break;
+      case 4:
+        if (random() % 4 == 0) tags.invalidate(sector);
+        break;
+      default:
+        if (random() % 4 == 0) tags.clean(sector);
+    }
+    std::size_t dirty = 0;
+    for (Sector s = 0; s < 24; ++s) dirty += tags.is_dirty(s) ? 1 : 0;
+    ASSERT_EQ(tags.dirty_sectors(), dirty) << i;
+    if (dirty != 0) {
+      ASSERT_TRUE(tags.is_dirty(tags.next_dirty()));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::cache

@@ -238,5 +238,55 @@ TEST(TagArray, RefusesALineThatIsNoPowerOfTwo) {
   EXPECT_THROW(config.check("/l1"), InputError);
 }
 
+TEST(TagArray, MayHaveFewerWays) {
+  for (const char* replacement : {"lru", "fifo", "srrip"}) {
+    TagArray tags(geometry(1, 8, replacement));
+    for (const std::size_t ways : {8, 3, 3, 1, 8}) {
+      const bool stays = ways == tags.ways();
+      const bool there = tags.find(100) == LineState::kValid;
+      tags.set_ways(ways);
+      EXPECT_EQ(tags.find(100) == LineState::kValid, there && stays);
+      for (Line line = 0; line < 20; ++line) bring(tags, line);
+      bring(tags, 100);
+      std::size_t lines = 0;
+      for (Line line = 0; line <= 100; ++line) lines += tags.find(line) == LineState::kValid ? 1 : 0;
+      EXPECT_EQ(lines, ways) << replacement;
+      for (Line line = 0; line < 20; ++line) tags.invalidate(line);
+    }
+    tags.reset();
+    EXPECT_EQ(tags.ways(), 8u);
+  }
+}
+
+TEST(TagArray, KeepsWrittenLinesWhileFewAreWritten) {
+  TagArray tags(geometry(1, 4));
+  tags.keep_written_below(50);
+  for (Line line = 0; line < 4; ++line) bring(tags, line);
+  tags.mark_written(tags.place_of(0));
+  EXPECT_EQ(tags.victim_for(9).line, 1u) << "0 is older, but written";
+  tags.mark_written(tags.place_of(1));
+  EXPECT_EQ(tags.victim_for(9).line, 0u) << "two of four are half of them";
+  tags.invalidate(1);
+  bring(tags, 5);
+  EXPECT_EQ(tags.victim_for(9).line, 2u);
+}
+
+// Nothing that waits for a way waits forever.
+TEST(TagArray, ASetOfWrittenLinesGivesOneUnlessAFillIsToCome) {
+  TagArray tags(geometry(2, 2));
+  tags.keep_written_below(100);
+  bring(tags, 0);
+  bring(tags, 2);
+  tags.mark_written(tags.place_of(0));
+  EXPECT_EQ(tags.victim_for(4).line, 2u);
+  tags.reserve(4);
+  EXPECT_FALSE(tags.can_reserve(6)) << "line 4 can go when it has come";
+  tags.fill(4);
+  EXPECT_EQ(tags.victim_for(6).line, 4u);
+  tags.mark_written(tags.place_of(4));
+  EXPECT_TRUE(tags.can_reserve(6)) << "all of the set are written";
+  EXPECT_EQ(tags.victim_for(6).line, 0u);
+}
+
 }  // namespace
 }  // namespace weft::cache

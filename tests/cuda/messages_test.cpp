@@ -5,8 +5,10 @@
 
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include "end_to_end/process.h"
+#include "folder.h"
 
 namespace weft::messages_test {
 namespace {
@@ -80,6 +82,22 @@ TEST(CudaMessages, OfSharedMemoryNameTheSettingThatHelps) {
   EXPECT_EQ(attribute.code, 0) << attribute.err;
   EXPECT_EQ(lines(attribute), 1u) << attribute.err;
   EXPECT_THAT(attribute.err, HasSubstr("found 1001 bytes of dynamic shared memory; allowed: 1000"));
+}
+
+TEST(CudaMessages, OfSharedMemoryBeyondTheDefaultNameTheAttributeThatHelps) {
+  const test::Folder folder;
+  const Exit shared = run({"--set", "sm.shared_bytes=102400", "--set", "sm.default_block_shared_bytes=49152",
+                           "--set", "sm.reserved_shared_bytes=1024", "--set", "sm.unified_l1.bytes=131072",
+                           "--set", "sm.unified_l1.shared_options_kb=0,8,16,32,64,100", "--set",
+                           "sm.l1d.ways=32", "--out", folder.path("run")},
+                          "carve-out");
+  EXPECT_EQ(shared.code, 0) << shared.err;
+  EXPECT_THAT(shared.err, HasSubstr("found 49153 bytes of dynamic shared memory; allowed: 49152, or what the "
+                                    "program sets before (cudaFuncAttributeMaxDynamicSharedMemorySize)"));
+  // Of four kernels two have large blocks, one prefers half of 100 KB, one has eight blocks of 1 KB.
+  const auto statistics = folder.json("run/stats.json").at("devices").at(0).at("statistics");
+  EXPECT_EQ(statistics.at("sm0").at("memory").at("shared_options").get<std::vector<unsigned>>(),
+            std::vector<unsigned>({0, 1, 0, 0, 1, 2}));
 }
 
 TEST(CudaMessages, ACompilerThatDoesWithoutATableIsNoneOfThem) {

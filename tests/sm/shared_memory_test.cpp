@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/gpu_bench.h"
+#include "weft/common/error.h"
 
 namespace weft::test::shared_memory_test {
 namespace {
@@ -32,6 +33,48 @@ TEST(SharedMemory, AConflictOfDegreeNTakesNMinusOneCyclesMore) {
   for (const unsigned degree : {2u, 3u, 8u, 17u, 31u, 32u}) {
     EXPECT_DOUBLE_EQ(bench.cycles_per_copy(kLoad, {32, 1, 1}, 0, prologue(degree)), plain + degree - 1)
         << degree;
+  }
+}
+
+// Elements of 64 and 128 bits: further passes over the banks, or a latency that has them in it.
+class WideElements : public ::testing::TestWithParam<bool> {};
+
+TEST_P(WideElements, TakePassesOrALatencyOfTheirOwn) {
+  struct Row {
+    unsigned words, stride;  // of each thread, in words
+    double passes;
+  };
+  // A pass serves half of the warp, or a quarter. Twice the stride: two words in each bank.
+  const std::vector<Row> rows = {{1, 1, 1}, {2, 2, 2}, {2, 4, 4}, {4, 4, 4}, {4, 8, 8}};
+  const bool own = GetParam();
+  GpuBench bench({"sm.count=1", "sm.shared_memory.latency=23",
+                  "sm.shared_memory.latency_64=" + std::to_string(own ? 27 : 0),
+                  "sm.shared_memory.latency_128=" + std::to_string(own ? 31 : 0)});
+  std::vector<double> cycles;
+  for (const Row& row : rows) {
+    const std::string list = row.words == 1   ? ".u32 %r8"
+                             : row.words == 2 ? ".v2.u32 {%r8, %r9}"
+                                              : ".v4.u32 {%r8, %r9, %r10, %r11}";
+    cycles.push_back(bench.cycles_per_copy(
+        "ld.shared" + list + ", [%r4]; add.u32 %r4, %r4, %r8;", {32, 1, 1}, 0,
+        ".shared .align 128 .b8 box[4096];\n mul.lo.u32 %r4, %r2, " + std::to_string(4 * row.stride) +
+            ";\n mov.u32 %r7, box;\n add.u32 %r4, %r4, %r7;"));
+  }
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double more = own ? (rows[i].words == 2 ? 27 + rows[i].passes - 2 : 31 + rows[i].passes - 4) - 23
+                            : rows[i].passes - 1;
+    EXPECT_DOUBLE_EQ(cycles[i], cycles[0] + more) << i << " " << own;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Latencies, WideElements, ::testing::Bool());
+
+TEST(SharedMemory, NoLatencyOfWideElementsWithTemporalLanes) {
+  try {
+    GpuBench bench({"datapath.kind=temporal", "sm.shared_memory.latency_64=20"}, "stsimt");
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("latency of wide elements of 20; allowed: 0"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -29,8 +29,12 @@ struct TagConfig {
 };
 
 // What a store does that finds its sector absent: it fetches the sector, unless it writes all of it; it takes
-// a place without a fetch; or it takes none.
-enum class WriteMiss : std::uint8_t { kFetch, kNoFetch, kAround };
+// a place without a fetch; it takes none; or it takes a place, the cache remembers which bytes it wrote, and
+// a load fetches the sector unless all of its bytes have been written.
+enum class WriteMiss : std::uint8_t { kFetch, kNoFetch, kAround, kLazyFetch };
+
+// Most bytes of a sector whose written bytes are remembered (kLazyFetch).
+inline constexpr std::uint64_t kMostMaskedBytes = 64;
 
 // Lines whose parts are fetched, valid and dirty by themselves. `sector_bytes` = 0: the line is one part.
 constexpr std::uint64_t bytes_of_sector(std::uint64_t line_bytes, std::uint64_t sector_bytes) {

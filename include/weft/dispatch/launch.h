@@ -43,6 +43,9 @@ struct Launch {
   Dim3 block{1, 1, 1};                   // threads
   std::vector<std::uint8_t> parameters;  // program->parameter_bytes bytes, laid out as its parameter list
   std::uint64_t dynamic_shared = 0;      // bytes
+  // Percent of an SM's largest shared memory that the kernel prefers to have as such (sm.unified_l1): a hint
+  // that can only enlarge it. Negative: none.
+  int preferred_shared_percent = -1;
   std::uint64_t parameter_address =
       0;  // where the parameter block lies in device memory (constant cache traffic)
   std::uint64_t local_address = 0;  // device memory for local variables, 0 if the kernel has none

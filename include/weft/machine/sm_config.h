@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "weft/cache/cache_config.h"
 #include "weft/common/config_visitor.h"
@@ -42,6 +43,9 @@ enum class WritePolicy : std::uint8_t {
   kThrough,  // every store leaves the SM
   kBack,     // a store that hits makes its line dirty instead, which is written when it must be
 };
+// When a miss takes a line: at once, or when its data arrive. Streaming: when they arrive, with more MSHRs
+// than the cache has sectors, so that lines never limit the misses under way.
+enum class Allocation : std::uint8_t { kOnMiss, kOnFill, kStreaming };
 
 // One first-level cache. Tags and states only: data lives in the memory image.
 struct CacheConfig {
@@ -64,9 +68,15 @@ struct DataCacheConfig : KernelCacheConfig {
   cache::WriteMiss write_miss = cache::WriteMiss::kAround;
   bool merge_loads = true;  // of different instructions
   Lookup lookup = Lookup::kFirst;
+  std::uint64_t banks = 1;  // each takes a request per cycle
+  Allocation allocation = Allocation::kOnMiss;
+  std::uint64_t write_ratio = 0;  // percent of the lines: fewer written ones make no room
   void describe(config::Visitor& v);
   void check(const std::string& where) const;
   std::uint64_t unit_bytes() const { return cache::bytes_of_sector(tags.line_bytes, sector_bytes); }
+  bool fetches_lazily() const { return write_miss == cache::WriteMiss::kLazyFetch; }
+  // What `mshr_entries` says, or what streaming needs.
+  cache::MshrConfig outstanding() const;
 };
 
 // As many as the crossbar has places for (crossbar.h).
@@ -90,6 +100,8 @@ struct SmConfig {
     double base = 0, share = 1, calls = 0;
     void describe(config::Visitor& v);
   } register_estimate;
+  std::uint64_t reserved_shared_bytes = 0;       // of each block, for the system software
+  std::uint64_t default_block_shared_bytes = 0;  // for CUDA programs that ask for no more; 0: no such limit
 
   std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
   IssuePort issue_port = IssuePort::kPerUnit;
@@ -133,8 +145,26 @@ struct SmConfig {
 
   struct SharedMemory {
     std::uint64_t banks = 32, bank_bytes = 4, latency = 26;
+    std::uint64_t latency_64 = 0, latency_128 = 0;  // of wider elements; 0: more passes only
+    // Without conflicts, of elements of so many bytes; 0: as that of a word, and a cycle per further pass.
+    std::uint64_t latency_of(std::uint64_t bytes) const {
+      return bytes == 8 ? latency_64 : bytes == 16 ? latency_128 : 0;
+    }
     void describe(config::Visitor& v);
   } shared_memory;
+  // One memory for the data cache and shared memory, divided anew for each kernel.
+  struct UnifiedL1 {
+    std::uint64_t bytes = 0;        // 0: data cache and shared memory are apart
+    std::string shared_options_kb;  // what shared memory may take of it, ascending: "0, 8, 16, 32, 64, 100"
+    bool on() const { return bytes != 0; }
+    // In bytes. Throws InputError for a text that is no such list.
+    std::vector<std::uint64_t> shared_options(const std::string& where) const;
+    // The smallest option that has so many bytes; the largest if none has.
+    std::uint64_t option_for(std::uint64_t shared_bytes) const;
+    // What is left for the data cache: so many of `ways`, rounded to the nearest.
+    std::uint64_t cache_ways(std::uint64_t ways, std::uint64_t option) const;
+    void describe(config::Visitor& v);
+  } unified_l1;
   struct Coalescer {
     std::uint64_t block_bytes = 128;
     CoalescerScope scope = CoalescerScope::kIssue;
@@ -177,6 +207,10 @@ struct SmConfig {
   SmConfig();
   void describe(config::Visitor& v);
   void check(const std::string& where) const;
+
+ private:
+  void check_data_cache(const std::string& where) const;
+  void check_unified_l1(const std::string& where) const;
 };
 
 }  // namespace weft::machine

@@ -185,11 +185,12 @@ class Device {
   // As above, behind what is in the stream. Ranges are checked now, and bytes move when it is the copy's
   // turn: host memory must stay as it is until then. With a copy engine they take simulated time.
   // `ended` is told how and when the launch ended, while the simulation runs; as Launch::done. A launch
-  // without timing begins and ends at one instant, and has no cycles.
+  // without timing begins and ends at one instant, and has no cycles. `preferred_shared_percent`: as
+  // dispatch::Launch has it.
   using Ended = std::function<void(const dispatch::LaunchOutcome&)>;
   void launch(StreamId stream, LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,
               dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared = 0,
-              const Ended& ended = {});
+              const Ended& ended = {}, int preferred_shared_percent = -1);
   void copy_to(StreamId stream, Address to, const void* from, std::uint64_t bytes);
   void copy_from(StreamId stream, void* to, Address from, std::uint64_t bytes);
   void copy(StreamId stream, Address to, Address from, std::uint64_t bytes);  // may overlap

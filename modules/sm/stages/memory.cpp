@@ -33,12 +33,12 @@ bool MemoryStage::drain(Cycle now) {
 }
 
 void MemoryStage::start_kernel(const execute::DeviceMemoryView& memory, std::uint8_t* image, bool carries,
-                               std::uint64_t parameter_offset) {
+                               std::uint64_t parameter_offset, std::uint64_t shared_option) {
   image_ = image;
   carries_ = carries;
   unit_.outgoing().carry(carries ? image : nullptr);
   system_.start_kernel(memory.system, core_.chunks(), static_cast<unsigned>(core_.config.max_blocks));
-  unit_.start_kernel(parameter_offset);
+  unit_.start_kernel(parameter_offset, shared_option);
 }
 
 void MemoryStage::take(Cycle now, std::uint16_t id, const datapath::Times& times) {

@@ -33,7 +33,7 @@ class MemoryStage final : public MemorySink,
   void archive(Archive& archive) { archive(unit_, port_); }
   // `image`: of device memory. `carries`: transactions have their bytes with them.
   void start_kernel(const execute::DeviceMemoryView& memory, std::uint8_t* image, bool carries,
-                    std::uint64_t parameter_offset);
+                    std::uint64_t parameter_offset, std::uint64_t shared_option);
 
   void take(Cycle now, std::uint16_t id, const datapath::Times& times) override;
   void order(const InFlight& flight) override;

@@ -83,7 +83,8 @@ class Backend {
     loader::LoadedModule* module = nullptr;
     std::string kernel;
     dispatch::Dim3 grid{1, 1, 1}, block{1, 1, 1};
-    std::uint64_t dynamic_shared = 0;  // bytes
+    std::uint64_t dynamic_shared = 0;   // bytes
+    int preferred_shared_percent = -1;  // as dispatch::Launch has it
     runtime::Arguments arguments{};
   };
 

@@ -59,13 +59,16 @@ void apply(Context& context, const cudaLaunchAttribute* attributes, unsigned cou
       case cudaLaunchAttributeAccessPolicyWindow:
         check(value.accessPolicyWindow);
         break;
+      case cudaLaunchAttributePreferredSharedMemoryCarveout:
+        launch.preferred_carveout = static_cast<int>(value.sharedMemCarveout);
+        if (launch.preferred_carveout < -1 || launch.preferred_carveout > 100) fail(Error::kInvalidValue);
+        break;
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       case cudaLaunchAttributeProgrammaticStreamSerialization:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeMemSyncDomainMap:
       case cudaLaunchAttributeMemSyncDomain:
-      case cudaLaunchAttributePreferredSharedMemoryCarveout:
       case cudaLaunchAttributeNvlinkUtilCentricScheduling:
         break;
       default:

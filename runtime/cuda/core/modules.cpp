@@ -213,11 +213,16 @@ FunctionAttributes Modules::attributes(Function& function) {
   attributes.ptx_version = version_number(function.module->target());
   attributes.binary_version = static_cast<int>(context_.settings().capability);
   attributes.max_dynamic_shared = most_dynamic_shared(function);
+  attributes.preferred_carveout = function.preferred_carveout;
   return attributes;
 }
 
 std::uint64_t Modules::most_dynamic_shared(Function& function) {
-  return function.most_dynamic_shared != 0 ? function.most_dynamic_shared : most_dynamic_shared(function, 1);
+  if (function.most_dynamic_shared != 0) return function.most_dynamic_shared;
+  const std::uint64_t most = most_dynamic_shared(function, 1);
+  const std::uint64_t by_default = context_.config().sm.default_block_shared_bytes;
+  const std::uint64_t fixed = program(function).shared_bytes;
+  return by_default == 0 ? most : std::min(most, by_default - std::min(by_default, fixed));
 }
 
 std::uint64_t Modules::most_dynamic_shared(Function& function, std::uint64_t blocks) {
@@ -241,6 +246,11 @@ void Modules::set_most_dynamic_shared(Function& function, int bytes) {
     fail(Error::kInvalidValue);
   }
   function.most_dynamic_shared = static_cast<std::uint64_t>(bytes);
+}
+
+void Modules::set_preferred_carveout(Function& function, int percent) {
+  if (percent < -1 || percent > 100) fail(Error::kInvalidValue);
+  function.preferred_carveout = percent;
 }
 
 std::uint32_t Modules::blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared) {

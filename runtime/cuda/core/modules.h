@@ -27,12 +27,14 @@ struct Function {
   Module* module = nullptr;
   std::string name;
   std::uint64_t most_dynamic_shared = 0;  // set by the program; 0: as by default
+  int preferred_carveout = -1;  // percent of the largest shared memory; -1: the program does not say
 };
 
 struct FunctionAttributes {
   std::uint64_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0;
   int max_threads = 0, registers = 0, ptx_version = 0, binary_version = 0;
   std::uint64_t max_dynamic_shared = 0;
+  int preferred_carveout = -1;
 };
 
 class Module {
@@ -79,12 +81,14 @@ class Modules {
   // The program of a kernel. Fails with kInvalidPtx and a report.
   const ptx::Program& program(Function& function);
   FunctionAttributes attributes(Function& function);
-  // Of a block: as the program set it, or what the machine has.
+  // Of a block: as the program set it, or what the machine gives without.
   std::uint64_t most_dynamic_shared(Function& function);
   // Of each of so many blocks that an SM holds at a time, by what the machine has.
   std::uint64_t most_dynamic_shared(Function& function, std::uint64_t blocks);
   // Fails with kInvalidValue beyond what a block can have.
   void set_most_dynamic_shared(Function& function, int bytes);
+  // Percent, or -1. Fails with kInvalidValue for another number.
+  static void set_preferred_carveout(Function& function, int percent);
   // Thread blocks that an SM holds at a time; 0: a launch would be refused.
   std::uint32_t blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared);
   // The same of the whole device.

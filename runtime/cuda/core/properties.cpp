@@ -63,6 +63,8 @@ Limits limits_of(const GpuConfig& config) {
   limits.block_threads = execute::most_threads(smallest, config.sm, config.warp_formation.warp_size);
   limits.block.x = limits.block.y = limits.block_threads;
   limits.shared_bytes = execute::most_dynamic_shared({}, 1, config.sm);
+  const std::uint64_t by_default = config.sm.default_block_shared_bytes;
+  limits.default_shared = by_default == 0 ? limits.shared_bytes : std::min(by_default, limits.shared_bytes);
   return limits;
 }
 
@@ -76,7 +78,11 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   copy_text(p.name, sizeof p.name, device_name(config));
   std::memcpy(p.uuid, "weft-gpu-0000000", sizeof p.uuid);
   p.totalGlobalMem = config.dram.bytes;
-  p.sharedMemPerBlock = p.sharedMemPerBlockOptin = p.sharedMemPerMultiprocessor = limits.shared_bytes;
+  p.sharedMemPerBlock = limits.default_shared;
+  p.sharedMemPerBlockOptin = limits.shared_bytes;
+  p.reservedSharedMemPerBlock = config.sm.reserved_shared_bytes;
+  p.sharedMemPerMultiprocessor =
+      config.sm.reserved_shared_bytes == 0 ? limits.shared_bytes : config.sm.shared_bytes;
   p.regsPerBlock = p.regsPerMultiprocessor = clamped(config.sm.registers);
   p.warpSize = kWarpSize;
   p.memPitch = INT_MAX;
@@ -240,6 +246,8 @@ std::optional<int> attribute_of(const GpuConfig& config, unsigned capability, in
       return clamped(p.sharedMemPerBlockOptin);
     case 106:
       return p.maxBlocksPerMultiProcessor;
+    case 111:
+      return clamped(p.reservedSharedMemPerBlock);
     case 115:
       return p.memoryPoolsSupported;
     default:

@@ -23,7 +23,8 @@ struct Limits {
   std::uint32_t block_threads = 1024;
   dim3 block{1024, 1024, 64};
   dim3 grid{0x7fffffff, 65535, 65535};
-  std::uint64_t shared_bytes = 0;  // of a block, static and dynamic
+  std::uint64_t shared_bytes = 0;    // of a block, static and dynamic
+  std::uint64_t default_shared = 0;  // ... of a kernel for which the program has asked for no more
 };
 Limits limits_of(const GpuConfig& config);
 

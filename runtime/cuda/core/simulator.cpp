@@ -141,7 +141,7 @@ void Simulator::launch(runtime::StreamId stream, const Launch& launch, const End
     if (ended) ended({how.begin_ps, how.end_ps, how.cycles()});
   };
   device_->launch(stream, *launch.module, launch.kernel, launch.grid, launch.block, launch.arguments,
-                  launch.dynamic_shared, told);
+                  launch.dynamic_shared, told, launch.preferred_shared_percent);
 }
 
 // Notes when an operation begins and ends, by what stands before and behind it in its stream.

@@ -191,13 +191,16 @@ void Streams::check(const Launch& launch) const {
       threads(launch.block) > kMost) {
     fail(Error::kInvalidConfiguration);
   }
-  const std::uint64_t asked = launch.function->most_dynamic_shared;  // 0: as the machine has
-  if (asked != 0 && launch.dynamic_shared > asked) {
-    fail(Error::kInvalidValue, "kernel " + launch.function->name + ": found " +
-                                   std::to_string(launch.dynamic_shared) +
-                                   " bytes of dynamic shared memory; allowed: " + std::to_string(asked) +
-                                   ", as the program has set (cudaFuncAttributeMaxDynamicSharedMemorySize)");
-  }
+  // What the program has asked for, or what it gets without, which the machine may limit.
+  const std::uint64_t asked = launch.function->most_dynamic_shared;
+  if (asked == 0 && context_.config().sm.default_block_shared_bytes == 0) return;
+  const std::uint64_t allowed = context_.modules().most_dynamic_shared(*launch.function);
+  if (launch.dynamic_shared <= allowed) return;
+  fail(Error::kInvalidValue,
+       "kernel " + launch.function->name + ": found " + std::to_string(launch.dynamic_shared) +
+           " bytes of dynamic shared memory; allowed: " + std::to_string(allowed) +
+           (asked != 0 ? ", as the program has set (cudaFuncAttributeMaxDynamicSharedMemorySize)"
+                       : ", or what the program sets before (cudaFuncAttributeMaxDynamicSharedMemorySize)"));
 }
 
 void Streams::add_kernel(Activity activity) {
@@ -237,6 +240,8 @@ void Streams::launch(const Launch& launch, Stream& stream) {
   work.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
   work.block = {launch.block.x, launch.block.y, launch.block.z};
   work.dynamic_shared = launch.dynamic_shared;
+  work.preferred_shared_percent =
+      launch.preferred_carveout >= 0 ? launch.preferred_carveout : launch.function->preferred_carveout;
   try {
     backend.launch(stream.number, work, told);
   } catch (const runtime::OutOfDeviceMemory& error) {

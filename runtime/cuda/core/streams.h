@@ -43,6 +43,7 @@ struct Launch {
   Function* function = nullptr;
   dim3 grid, block;
   std::uint64_t dynamic_shared = 0;
+  int preferred_carveout = -1;  // percent; -1: as the function says
   // The address of each argument; or, if `extra` is not null, its names and values (cuLaunchKernel).
   void** arguments = nullptr;
   void** extra = nullptr;

@@ -77,14 +77,14 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     out.ptxVersion = a.ptx_version;
     out.binaryVersion = a.binary_version;
     out.maxDynamicSharedSizeBytes = static_cast<int>(a.max_dynamic_shared);
-    out.preferredShmemCarveout = -1;
+    out.preferredShmemCarveout = a.preferred_carveout;
   });
 }
 cudaError_t cudaFuncSetAttribute(const void* function, int attribute, int value) {
   return runtime_call("cudaFuncSetAttribute", [&](Context& c) {
     constexpr int kPreferredCarveout = 9;
     Function& f = function_of(c, function);
-    if (attribute == kPreferredCarveout) return;  // L1 and shared memory are divided by the configuration
+    if (attribute == kPreferredCarveout) return Modules::set_preferred_carveout(f, value);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) fail(Error::kInvalidValue);
     c.modules().set_most_dynamic_shared(f, value);
   });

@@ -51,8 +51,9 @@ int weft::cuda::attribute_of(const FunctionAttributes& a, CUfunction_attribute a
       return a.binary_version;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       return static_cast<int>(a.max_dynamic_shared);
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return a.preferred_carveout;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
       return 0;
     default:
       fail(Error::kInvalidValue);
@@ -60,7 +61,8 @@ int weft::cuda::attribute_of(const FunctionAttributes& a, CUfunction_attribute a
 }
 
 void weft::cuda::set_attribute(Context& c, Function& function, CUfunction_attribute attribute, int value) {
-  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) return;
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+    return Modules::set_preferred_carveout(function, value);
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fail(Error::kInvalidValue);
   c.modules().set_most_dynamic_shared(function, value);
 }

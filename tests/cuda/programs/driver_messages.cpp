@@ -28,6 +28,38 @@ const std::string kTensorCores = R"( {
   wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, [%a];
   ret; })";
 
+// A machine of 100 KB of shared memory, 48 KB of a block by default, 1 KB of each reserved.
+void shared_memory_of_a_unified_l1() {
+  const auto attribute = [](int number) {
+    int value = -1;
+    EXPECT_OK(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(number), 0));
+    return value;
+  };
+  EXPECT(attribute(8) == 49152);    // of a block
+  EXPECT(attribute(97) == 101376);  // ... that asks for it
+  EXPECT(attribute(81) == 102400);  // of an SM
+  EXPECT(attribute(111) == 1024);   // reserved
+  auto* const function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
+  EXPECT_ERROR(launch(function, 49153), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(launch(function, 49152));
+  const auto most = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  EXPECT_ERROR(cuFuncSetAttribute(function, most, 101377), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuFuncSetAttribute(function, most, 101376));
+  EXPECT_OK(launch(function, 101376));
+
+  const auto carve_out = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+  int percent = 0;
+  EXPECT_OK(cuFuncGetAttribute(&percent, carve_out, function));
+  EXPECT(percent == -1);
+  EXPECT_OK(launch(function));
+  EXPECT_ERROR(cuFuncSetAttribute(function, carve_out, 101), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuFuncSetAttribute(function, carve_out, 50));
+  EXPECT_OK(cuFuncGetAttribute(&percent, carve_out, function));
+  EXPECT(percent == 50);
+  EXPECT_OK(launch(function));
+  EXPECT_OK(cuCtxSynchronize());
+}
+
 // Kernels for GPUs above sm_75: an instruction, a modifier, a property of the launch.
 const std::string kNewer[] = {
     " { wgmma.fence.sync.aligned; ret; }", " { wgmma.commit_group.sync.aligned; ret; }",
@@ -92,6 +124,8 @@ int main(int argc, char** argv) {
     EXPECT_OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1001));
     EXPECT_OK(launch(function, 1001));
     EXPECT_OK(cuCtxSynchronize());
+  } else if (what == "carve-out") {
+    shared_memory_of_a_unified_l1();
   } else if (what == "compiler") {
     EXPECT(ask_for_table() == CUDA_ERROR_NOT_SUPPORTED);
   } else if (what == "endless") {

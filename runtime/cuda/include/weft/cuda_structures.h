@@ -286,6 +286,7 @@ union cudaLaunchAttributeValue {
   char pad[64];
   cudaAccessPolicyWindow accessPolicyWindow;
   int cooperative, syncPolicy, priority, programmaticStreamSerializationAllowed;
+  unsigned sharedMemCarveout;
   uint3 clusterDim, preferredClusterDim;
   struct {
     cudaEvent_t event;
