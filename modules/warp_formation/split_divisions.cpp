@@ -73,6 +73,7 @@ bool SplitScheme::divide_waiting(Scheduler& s, unsigned scheduler, Issue& issue)
   for (unsigned w = 0; w < words_; ++w)
     waiting.set_word(w, s.eligible.word(w) & sm_->waiting_for_memory().word(w));
   for (unsigned c = waiting.next(0); c < contexts_; c = waiting.next(c + 1)) {
+    if (!s.eligible.has(c)) continue;  // its threads have met others of the warp that was just divided
     const bool first = !std::exchange(of_context_[c].judged, true);
     if (!first && rules_.memory == MemorySplits::kLazy) continue;
     if (!has_room(warps_[of_context_[c].warp], 2)) {

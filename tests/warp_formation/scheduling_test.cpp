@@ -78,6 +78,24 @@ TEST(GreedyThenOldest, StaysThenTakesTheOldest) {
   EXPECT_THAT(bench.take(1), ElementsAre(1));
 }
 
+TEST(GreedyThenYoungest, StaysThenTakesTheYoungest) {
+  Bench bench("greedy_then_youngest", 4);
+  EXPECT_THAT(bench.take(2), ElementsAre(3, 3));
+  bench.stalls[3] = Stall::kDependence;
+  EXPECT_THAT(bench.take(2), ElementsAre(2, 2));
+  bench.stalls.clear();  // 3 is ready again, but 2 is the greedy one
+  EXPECT_THAT(bench.take(1), ElementsAre(2));
+  bench.stalls[2] = Stall::kMemory;
+  EXPECT_THAT(bench.take(1), ElementsAre(3));
+  // A context that leaves and comes back is the youngest.
+  bench.scheduler.left(0);
+  bench.scheduler.arrived(0);
+  bench.stalls[3] = Stall::kMemory;
+  EXPECT_THAT(bench.take(1), ElementsAre(0));
+  bench.stalls[0] = Stall::kMemory;
+  EXPECT_THAT(bench.take(1), ElementsAre(1));
+}
+
 TEST(TwoLevel, StaysInItsGroupUntilThatWaitsForMemory) {
   Bench bench("two_level", 4, 2);
   EXPECT_THAT(bench.take(4), ElementsAre(0, 1, 0, 1));
@@ -101,7 +119,8 @@ TEST(TwoLevel, TheTimeoutMovesOn) {
 }
 
 TEST(Policies, ReportTheMostTellingStall) {
-  for (const char* scheduling : {"loose_round_robin", "greedy_then_oldest", "two_level"}) {
+  for (const char* scheduling :
+       {"loose_round_robin", "greedy_then_oldest", "greedy_then_youngest", "two_level"}) {
     Bench bench(scheduling, 3, 1);
     bench.stalls = {{0, Stall::kFetch}, {1, Stall::kMemory}, {2, Stall::kBarrier}};
     EXPECT_EQ(bench.pick(), Stall::kMemory);
