@@ -151,7 +151,10 @@ void LoadStoreUnit::work_on_head(Cycle now) {
       return;
     }
   }
-  if (requests_.instruction(index).current != kNone && !send_requests(now, index)) return;
+  if (requests_.instruction(index).current != kNone &&
+      !(bank_mask_ == 0 ? send_current(now, index) : send_requests(now, index))) {
+    return;
+  }
   if (requests_.instruction(index).current == kNone) {
     state_.queue.pop();
     const Instruction& instruction = requests_.instruction(index);
@@ -160,10 +163,9 @@ void LoadStoreUnit::work_on_head(Cycle now) {
   }
 }
 
-// The head's next requests go on: one, or as many as come to different banks of the data cache. False if the
-// first one has to wait.
+// With several banks: the head's next requests go on, as many as come to different banks of the data cache.
+// False if the first one has to wait.
 bool LoadStoreUnit::send_requests(Cycle now, std::uint32_t index) {
-  if (bank_mask_ == 0) return send_current(now, index);
   const std::uint32_t& current = requests_.instruction(index).current;
   if (!goes_through_stages(current)) return send_current(now, index);
   std::uint32_t taken = 0;  // banks that have taken a request in this cycle
@@ -200,15 +202,19 @@ bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
 // The request at the end of each bank's stages is looked up, unless it was refused and nothing has changed
 // since. Behind one that is refused the others close up.
 void LoadStoreUnit::leave_stages(Cycle now) {
+  Cycle next = kNever;
   for (Bank& bank : state_.banks) {
-    if (bank.staged.empty() || bank.exit.blocked || bank.staged.front().ready > now) continue;
-    const std::uint32_t request = bank.staged.front().request;
-    if (!look_up(now, request, bank.exit)) continue;
-    bank.staged.pop();
-    --state_.staged;
-    if (!requests_.owner(request).waits) finish_request(request);
+    if (bank.staged.empty() || bank.exit.blocked) continue;
+    const Staged front = bank.staged.front();
+    if (front.ready <= now && look_up(now, front.request, bank.exit)) {
+      bank.staged.pop();
+      --state_.staged;
+      if (!requests_.owner(front.request).waits) finish_request(front.request);
+      if (bank.staged.empty()) continue;
+    }
+    if (!bank.exit.blocked) next = std::min(next, bank.staged.front().ready);
   }
-  find_next_exit();
+  state_.next_exit = next;
 }
 
 bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
