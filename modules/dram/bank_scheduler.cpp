@@ -275,13 +275,13 @@ void BankScheduler::serve_row(Edge now) {
 }
 
 // True if its request is finished.
-bool BankScheduler::serve_column(unsigned best, Edge now, Finished& finished, std::uint32_t& started) {
-  Bank& bank = state_.banks[best];
+bool BankScheduler::serve_column(unsigned index, Edge now, Finished& finished, std::uint32_t& started) {
+  Bank& bank = state_.banks[index];
   Entry& entry = state_.requests[bank.current];
   commit(entry, Command::kColumn);
   if (!entry.opened) started = entry.request.gate;
   entry.opened = true;
-  const Edge done = send_column(best, now);
+  const Edge done = send_column(index, now);
   if (--entry.request.bursts != 0) return false;
 
   finished = {entry.request.handle, done + entry.request.occupy};
@@ -293,9 +293,9 @@ bool BankScheduler::serve_column(unsigned best, Edge now, Finished& finished, st
   count_queue(now);
   state_.free.push_back(bank.current);
   bank.current = kNone;
-  if (!always_open_ && page_policy_->closes(row_is_wanted(best))) close_row(bank);
-  classify(best);
-  if (bank.first != kNone) state_.idle |= std::uint64_t{1} << best;
+  if (!always_open_ && page_policy_->closes(row_is_wanted(index))) close_row(bank);
+  classify(index);
+  if (bank.first != kNone) state_.idle |= std::uint64_t{1} << index;
   --state_.queued;
   choose();
   return true;

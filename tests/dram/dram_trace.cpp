@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <systemc>
 
 #include "request_trace.h"
 
-int main(int arguments, char** argument) {
+// SystemC's library has main().
+int sc_main(int arguments, char* argument[]) {
   if (arguments < 3) {
     std::fprintf(
         stderr,

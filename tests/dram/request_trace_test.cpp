@@ -14,6 +14,7 @@ struct Case {
   const char* pattern;
   std::uint64_t cycles;
   double hit_share, utilisation;
+  bool refreshes = false;
 };
 
 void PrintTo(const Case& one, std::ostream* out) {
@@ -24,8 +25,8 @@ class RequestTrace : public ::testing::TestWithParam<Case> {};
 
 TEST_P(RequestTrace, HasTheNumbersOfTheComparison) {
   const Case& expected = GetParam();
-  const Standard standard =
-      standard_of(std::string(WEFT_CONFIG_FOLDER) + "/dram/" + expected.standard + ".json", false);
+  const Standard standard = standard_of(
+      std::string(WEFT_CONFIG_FOLDER) + "/dram/" + expected.standard + ".json", expected.refreshes);
   const Replay result = replay(standard, trace_of(standard, expected.pattern, 20'000));
   EXPECT_EQ(result.cycles, expected.cycles);
   EXPECT_NEAR(result.hit_share, expected.hit_share, 5e-5);
@@ -43,9 +44,14 @@ INSTANTIATE_TEST_SUITE_P(All, RequestTrace,
                                            Case{"hbm2", "random", 60135, 0.00025, 0.3326},
                                            Case{"hbm2", "strided", 31053, 0.6802, 0.6441},
                                            Case{"hbm2", "writes", 37667, 0.68245, 0.5310},
-                                           Case{"hbm2", "mixed", 37070, 0.6689, 0.5395}),
+                                           Case{"hbm2", "mixed", 37070, 0.6689, 0.5395},
+                                           Case{"gddr6", "sequential", 43658, 0.9660, 0.9162, true},
+                                           Case{"gddr6", "random", 176329, 0.00015, 0.2268, true},
+                                           Case{"hbm2", "sequential", 22015, 0.9664, 0.9085, true},
+                                           Case{"hbm2", "random", 66300, 0.00025, 0.3017, true}),
                          [](const ::testing::TestParamInfo<Case>& info) {
-                           return std::string(info.param.standard) + "_" + info.param.pattern;
+                           return std::string(info.param.standard) + "_" + info.param.pattern +
+                                  (info.param.refreshes ? "_refreshed" : "");
                          });
 
 }  // namespace
