@@ -14,9 +14,9 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// Three decimals: more than any clock gives.
+// Four decimals: more than any clock gives.
 double rounded(double value) {
-  return std::round(value * 1000) / 1000;
+  return std::round(value * 10000) / 10000;
 }
 
 Result result_of(const ordered_json& json) {
