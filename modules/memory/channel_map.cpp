@@ -24,7 +24,8 @@ unsigned hash_bits(const ChannelMapConfig& config) {
 }  // namespace
 
 void ChannelMapConfig::describe(config::Visitor& v) {
-  v.integer("channels", channels, {1, kMostSlices}, "channels", "memory channels; need not be a power of two");
+  v.integer("channels", channels, {1, kMostSlices}, "channels",
+            "memory channels; need not be a power of two");
   v.integer("interleave_bytes", interleave_bytes, {32, 1u << 20}, "bytes",
             "consecutive bytes on one channel and L2 bank; a power of two");
   config::choice(
