@@ -23,7 +23,7 @@ energy::Machine machine_of(const GpuConfig& config) {
   m.sms = real(sm.count);
   const std::uint64_t share = config.crossbar.sms_per_interface;
   m.clusters = real((sm.count + share - 1) / share);
-  m.lanes = real(sm.simd_groups * sm.simd_width);
+  m.lanes = real(sm.arithmetic_lanes());
   m.schedulers = real(sm.schedulers);
   m.register_bytes = real(sm.registers) * kRegisterBytes;
   if (sm.scalarization.separate()) m.scalar_bytes = real(sm.scalarization.registers) * kRegisterBytes;

@@ -168,12 +168,25 @@ void GpuConfig::check(const std::string& where) const {
 void GpuConfig::check_datapath(const std::string& where) const {
   const datapath::Config& d = sm.datapath;
   d.check(where + "/datapath");
+  d.units.check(where + "/datapath/units", sm.schedulers);
   const bool permuted = d.lane_permutation != warp_formation::LanePermutation::kIdentity;
   if (permuted && warp_formation.warp_size < sm.simd_width) {
     throw config::RuleError(
         where + "/datapath/lane_permutation", {where + "/warp_formation/warp_size", where + "/sm/simd_width"},
         "found a permutation with warps of " + std::to_string(warp_formation.warp_size) +
             " threads; allowed with at least sm.simd_width = " + std::to_string(sm.simd_width));
+  }
+  if (sm.sub_cores() > 1 && d.binding_in_use() == datapath::Binding::kTurns && d.kind == "spatial" &&
+      d.registers == datapath::Registers::kBlock) {
+    throw config::RuleError(where + "/datapath/binding", {where + "/sm/block_placement"},
+                            "found turns with sm.block_placement = sub_cores; allowed: auto and slot");
+  }
+  if (sm.sub_cores() > 1 && (d.kind != "spatial" || d.registers != datapath::Registers::kBlock)) {
+    const bool kind = d.kind != "spatial";
+    throw config::RuleError(
+        where + "/sm/block_placement", {where + (kind ? "/datapath/kind" : "/datapath/registers")},
+        "found sub_cores with datapath." + (kind ? "kind = " + d.kind : std::string("registers = warp")) +
+            "; allowed with kind = spatial and registers = block");
   }
   if (d.kind != "temporal") return;
   const std::string kind = where + "/datapath/kind";
@@ -263,6 +276,10 @@ void GpuConfig::check_beside(const std::string& where) const {
   if (sm.issue_width != 1) {
     refuse("/sm/issue_width", std::to_string(sm.issue_width),
            "1, because the scheme itself says what is issued beside an instruction");
+  }
+  if (sm.datapath.operands.kind != datapath::Operands::Kind::kNone) {
+    refuse("/datapath/operands/kind", "conflicts of banks",
+           "none, because several instructions read operands at once");
   }
   if (sm.datapath.compaction == datapath::Compaction::kBcc) refuse("/datapath/compaction", "bcc", kBeats);
   if (sm.datapath.compaction == datapath::Compaction::kScc) refuse("/datapath/compaction", "scc", kBeats);

@@ -140,6 +140,10 @@ std::vector<Utilisation> utilisation_of(const Group& root, const GpuConfig& conf
   all.add("sfu", "SFU", Kind::kWork, 1, {{"sm", "sfu_group", "busy_cycles"}});
   all.add("sfu", "SFU", Kind::kWork, static_cast<double>(config.sm.sfu_groups * config.sm.sfu_width),
           {{"sm", "special_functions", "thread_instructions"}});
+  all.add("int32_unit", "integer unit", Kind::kWork, 1, {{"sm", "int32_unit", "busy_cycles"}});
+  all.add("fp32_unit", "single-precision unit", Kind::kWork, 1, {{"sm", "fp32_unit", "busy_cycles"}});
+  all.add("fp64_unit", "double-precision unit", Kind::kWork, 1, {{"sm", "fp64_unit", "busy_cycles"}});
+  all.add("sfu_unit", "special-function unit", Kind::kWork, 1, {{"sm", "sfu_unit", "busy_cycles"}});
   all.add("scalar_unit", "scalar unit", Kind::kWork, 1, {{"sm", "scalar_unit", "busy_cycles"}});
   all.add("load_store_port", "load-store port", Kind::kWork, 1, {{"sm", "load_store_port", "busy_cycles"}});
   all.add("load_store_unit", "load-store unit", Kind::kWork, 1,

@@ -47,8 +47,9 @@ std::string summary_of_gpu(const std::string& name) {
       config.l2.enabled ? fmt::format("{} L2 banks", config.dram.map.channels * config.l2.banks_per_channel)
                         : "no L2";
   return fmt::format("{} SMs, {} x {} lanes, warps of {}, scheme {}, {}, {:g} MHz", config.sm.count,
-                     config.sm.simd_groups, config.sm.simd_width, config.warp_formation.warp_size,
-                     config.warp_formation.scheme, l2, config.clocks.core_mhz);
+                     config.sm.arithmetic_lanes() / config.sm.simd_width, config.sm.simd_width,
+                     config.warp_formation.warp_size, config.warp_formation.scheme, l2,
+                     config.clocks.core_mhz);
 }
 
 std::string summary_of_system(const std::string& name) {

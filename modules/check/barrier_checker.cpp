@@ -23,8 +23,8 @@ void BarrierChecker::released(unsigned sm, const execute::ResidentBlock& block, 
 }
 
 void BarrierChecker::reached(const execute::ObservedArrival& arrival) {
-  First& first = slot_of(
-      arrival.sm, *arrival.block)[arrival.barrier * warps_ + arrival.chunk - arrival.block->first_chunk];
+  First& first =
+      slot_of(arrival.sm, *arrival.block)[arrival.barrier * warps_ + arrival.block->warp_of(arrival.chunk)];
   if (first.pc == ptx::kNoPc) {
     first = {arrival.pc, arrival.mask};
     return;

@@ -50,7 +50,7 @@ void Checks::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes) {
 
 void Checks::result_written(unsigned sm, const execute::ResidentBlock& block, unsigned chunk, unsigned lane,
                             std::uint64_t offset, std::uint64_t bytes) {
-  const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
+  const std::uint32_t thread = block.thread_of(chunk, lane);
   if (memory_) memory_->result_written(sm, block, thread, offset, bytes);
 }
 

@@ -133,7 +133,7 @@ void MemoryChecker::ordered(const execute::ObservedOrder& order) {
   const ptx::Instruction& in = order.kernel->program.code[order.pc];
   if (in.op == ptx::Opcode::kMembar) return;
   CopiesUnderWay& copies = slot_of(order.sm, *order.block).copies;
-  const std::uint32_t first = (order.chunk - order.block->first_chunk) * isa::kLanes;
+  const std::uint32_t first = order.block->thread_of(order.chunk, 0);
   for (std::uint32_t rest = order.mask; rest != 0; rest &= rest - 1)
     copies.order(first + static_cast<std::uint32_t>(__builtin_ctz(rest)), in);
 }

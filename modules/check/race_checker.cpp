@@ -67,10 +67,10 @@ void RaceChecker::block_started(unsigned sm, const execute::ResidentBlock& block
 void RaceChecker::barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                                   unsigned chunk, std::uint32_t mask, bool waits) {
   Slot& slot = slot_of(sm, block);
-  const std::uint32_t first = (chunk - block.first_chunk) * isa::kLanes;
+  const std::uint32_t first = block.thread_of(chunk, 0);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
     slot.releases.arrive(barrier, first + static_cast<std::uint32_t>(__builtin_ctz(rest)), waits, slot.clock);
-  slot.clock.arrive(barrier, chunk - block.first_chunk, mask, waits);
+  slot.clock.arrive(barrier, block.warp_of(chunk), mask, waits);
 }
 
 void RaceChecker::barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
@@ -83,15 +83,15 @@ void RaceChecker::barrier_released(unsigned sm, const execute::ResidentBlock& bl
 void RaceChecker::warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
                                     std::uint32_t mask) {
   Slot& slot = slot_of(sm, block);
-  slot.releases.synchronise((chunk - block.first_chunk) * isa::kLanes, mask, slot.clock);
-  slot.clock.synchronise(chunk - block.first_chunk, mask);
+  slot.releases.synchronise(block.thread_of(chunk, 0), mask, slot.clock);
+  slot.clock.synchronise(block.warp_of(chunk), mask);
 }
 
 void RaceChecker::ordered(const execute::ObservedOrder& order) {
   const ptx::Instruction& in = order.kernel->program.code[order.pc];
   if (in.op != ptx::Opcode::kMembar) return;
   Slot& slot = slot_of(order.sm, *order.block);
-  const std::uint32_t first = (order.chunk - order.block->first_chunk) * isa::kLanes;
+  const std::uint32_t first = order.block->thread_of(order.chunk, 0);
   for (std::uint32_t rest = order.mask; rest != 0; rest &= rest - 1)
     slot.releases.fence(first + static_cast<std::uint32_t>(__builtin_ctz(rest)), in.mode == ptx::Mode::kAll,
                         slot.clock);

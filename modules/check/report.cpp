@@ -8,17 +8,13 @@
 namespace weft::check {
 namespace {
 
-std::uint32_t thread_in_block(const execute::ResidentBlock& block, unsigned chunk, unsigned lane) {
-  return (chunk - block.first_chunk) * isa::kLanes + lane;
-}
-
 // "kernel: thread (1,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): ", of an access or a shuffle.
 template <class Observed>
 std::string place_of(const Observed& what, const execute::ResidentBlock& block, unsigned lane) {
   const ptx::Program& program = what.kernel->program;
   std::ostringstream out;
   out << program.name << ": "
-      << thread_name(*what.kernel, block_of(*what.kernel, block), thread_in_block(block, what.chunk, lane))
+      << thread_name(*what.kernel, block_of(*what.kernel, block), block.thread_of(what.chunk, lane))
       << ", pc " << what.pc << ", " << program.place(what.pc) << ": ";
   return out.str();
 }
@@ -64,7 +60,7 @@ std::string verb_of(const ptx::Instruction& in) {
 }
 
 std::uint32_t thread_of(const execute::ObservedAccess& access, unsigned lane) {
-  return thread_in_block(access.block, access.chunk, lane);
+  return access.block.thread_of(access.chunk, lane);
 }
 
 std::uint64_t block_of(const execute::Kernel& kernel, const execute::ResidentBlock& block) {
@@ -96,7 +92,7 @@ std::string describe(const execute::ObservedAccess& access, unsigned lane) {
 
 std::string describe(const execute::ObservedShuffle& shuffle, unsigned lane) {
   const unsigned from = shuffle.from[lane];
-  const std::uint32_t thread = thread_in_block(*shuffle.block, shuffle.chunk, from);
+  const std::uint32_t thread = shuffle.block->thread_of(shuffle.chunk, from);
   std::ostringstream out;
   out << place_of(shuffle, *shuffle.block, lane) << "shfl reads lane " << from << " of its warp, ";
   if (thread >= shuffle.block->threads) {

@@ -96,7 +96,7 @@ RegisterWrite write_of(const execute::ObservedInstruction& o, std::size_t result
 }
 
 std::uint64_t thread_in_grid(const execute::ObservedInstruction& o, unsigned lane) {
-  const std::uint64_t in_block = (o.chunk - o.block->first_chunk) * isa::kLanes + lane;
+  const std::uint64_t in_block = o.block->thread_of(o.chunk, lane);
   return block_of(*o.kernel, *o.block) * o.kernel->threads + in_block;
 }
 

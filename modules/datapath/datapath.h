@@ -49,14 +49,17 @@ struct Machine {
   // Instructions with one value for a warp have a unit per scheduler and a register file of their own.
   bool scalar_unit = false;
   std::uint64_t scalar_registers = 0;
+  // Parts of the registers: the warps of a block, of 32 threads, go to them in turn.
+  unsigned sub_cores = 1;
 };
 
 // What an instruction asks of the datapath. Fixed when its kernel is decoded.
 struct Demand {
   const ptx::Instruction* instruction = nullptr;
   std::uint16_t latency = 1, interval = 1;
-  ptx::Unit unit = ptx::Unit::kSp;  // on which the machine runs it
-  std::int32_t guard_key = -1;      // scoreboard key of the guard's predicate
+  ptx::Unit unit = ptx::Unit::kSp;                 // on which the machine runs it
+  Units::Unit sub_core_unit = Units::Unit::kNone;  // ... where sub-cores have units of their own
+  std::int32_t guard_key = -1;                     // scoreboard key of the guard's predicate
 };
 
 // Threads of an issue whose results can be used from the same cycle on.

@@ -49,6 +49,9 @@ void Config::describe(config::Visitor& v) {
                  "the SM: identity: at its position; mirror_odd, mirror_half: the other way round for every "
                  "other w, or for the upper half of them; xor: position ^ w; xor_reverse: position ^ w with "
                  "its bits reversed; balanced: position ^ w / 2, inverted for every other w");
+  config::group(v, "units", units, "units of their own for kinds of operations");
+  config::group(v, "address_queue", address_queue, "queues of memory instructions, one for each scheduler");
+  config::group(v, "operands", operands, "conflicts of banks of registers");
   v.integer("lane_width", lane_width, {1, 32}, "threads",
             "temporal: threads that a lane runs in a cycle; a divisor of sm.simd_width");
   config::choice(v, "forwarding", forwarding, {{"place", Forwarding::kPlace}, {"warp", Forwarding::kWarp}},
@@ -87,6 +90,17 @@ void Config::check(const std::string& where) const {
                             std::string("found ") + found + "; allowed with kind spatial: " + allowed +
                                 "; lanes that run warps in time have kind temporal");
   };
+  if (kind != "spatial" && (units.enabled || address_queue.entries != 0)) {
+    const bool on_units = units.enabled;
+    throw config::RuleError(
+        where + (on_units ? "/units/enabled" : "/address_queue/entries"), {where + "/kind"},
+        "found " + (on_units ? "true" : std::to_string(address_queue.entries)) + " with kind " + kind +
+            "; allowed: " + (on_units ? "false" : "0") + ", because only kind spatial has them");
+  }
+  if (kind != "spatial" && operands.kind != Operands::Kind::kNone) {
+    throw config::RuleError(where + "/operands/kind", {where + "/kind"},
+                            "found conflicts of banks with kind " + kind + "; allowed: none");
+  }
   only(!locked, "locked", "false", "true");
   only(registers == Registers::kThread, "registers", "thread", "block and warp");
   only(binding == Binding::kFewest, "binding", "fewest", "auto, slot and turns");

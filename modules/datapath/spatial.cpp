@@ -1,13 +1,18 @@
-// SIMD groups: a row of a scheme's warp is a beat, all of whose lanes work in the same cycle. A thread's lane
-// is its position modulo the width.
+// Lanes that work together: a row of a scheme's warp is a beat, all of whose lanes work in the same cycle, or
+// in as many as a narrow unit needs. A thread's lane is its position modulo the width. Units are SIMD groups
+// for all arithmetic, or units of their own for each kind of it.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "common/bits.h"
+#include "datapath/address_queues.h"
 #include "datapath/datapath.h"
 #include "datapath/lane_registers.h"
+#include "datapath/operand_reads.h"
 #include "datapath/register_arrays.h"
+#include "datapath/simd_groups.h"
+#include "datapath/sub_core_units.h"
 #include "datapath/taken_lanes.h"
 
 namespace weft::datapath {
@@ -16,6 +21,8 @@ namespace {
 using warp_formation::kChunk;
 using warp_formation::ThreadGroup;
 
+// `UnitSet`: as SimdGroups.
+template <class UnitSet>
 class Spatial final : public Datapath {
  public:
   explicit Spatial(const Setting& setting) : Spatial(setting.config, setting.machine) {}
@@ -26,21 +33,21 @@ class Spatial final : public Datapath {
         counts_issue_(config.guard == Guard::kIssueMask),
         swizzle_(config.compaction == Compaction::kScc ? config.swizzle_latency : 0),
         beat_(machine.simd_width == kChunk ? ~0u : (1u << machine.simd_width) - 1),
-        simd_(machine.simd_groups, 0),
-        sfu_(machine.sfu_groups, 0),
+        units_(Setting{config, machine}),
+        queues_(config.address_queue, machine.schedulers),
+        operands_(config.operands, machine.schedulers),
         ports_(machine.schedulers, 0),
-        simd_busy_(machine.simd_groups, 0),
-        sfu_busy_(machine.sfu_groups, 0),
         scalar_(machine.scalar_unit ? machine.schedulers : 0, 0),
         scalar_busy_(scalar_.size(), 0),
         scalar_issues_(scalar_.size(), 0),
-        registers_(config, machine, 1, false),
+        registers_(config, machine, machine.sub_cores, machine.sub_cores > 1),
         held_scalars_(machine.slots, 0) {}
 
   void reset(Cycle now) override {
     origin_ = now;
-    std::fill(simd_.begin(), simd_.end(), 0);
-    std::fill(sfu_.begin(), sfu_.end(), 0);
+    units_.reset();
+    queues_.reset();
+    operands_.reset();
     std::fill(ports_.begin(), ports_.end(), 0);
     std::fill(scalar_.begin(), scalar_.end(), 0);
     memory_ = 0;
@@ -76,22 +83,27 @@ class Spatial final : public Datapath {
   }
 
   storage::Arrays arrays() const override {
-    return register_arrays(machine_.simd_groups, machine_.simd_width, machine_.registers);
+    const unsigned files = machine_.sub_cores > 1 ? machine_.sub_cores : machine_.simd_groups;
+    return register_arrays(files, machine_.simd_width, machine_.registers);
   }
 
   // --- time ---
 
   bool has_scalar_unit() const override { return machine_.scalar_unit; }
 
-  Cycle earliest(Cycle now, unsigned scheduler, const Demand& demand, const Issue& /*issue*/) const override {
+  Cycle earliest(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue) const override {
     if (on_scalar_unit(demand)) {
       const Cycle unit = std::max(now, scalar_[scheduler]);
-      return demand.unit == ptx::Unit::kMemory ? std::max(unit, memory_) : unit;
+      if (demand.unit != ptx::Unit::kMemory) return unit;
+      return queues_.on() ? std::max(unit, queues_.free(now, scheduler)) : std::max(unit, memory_);
     }
-    const Cycle unit = unit_free(now, scheduler, demand);
+    Cycle unit = operands_.collects() ? now : unit_free(now, scheduler, demand);
+    if (operands_.on()) unit = operands_.earliest(unit, scheduler, demand, issue);
     return has_ports() ? port_free(unit, scheduler) : unit;
   }
-  bool has_one_way_to_memory() const override { return !machine_.scalar_unit && !has_ports(); }
+  bool has_one_way_to_memory() const override {
+    return !machine_.scalar_unit && !has_ports() && !queues_.on() && !operands_.on();
+  }
   Cycle memory_free(Cycle now) const override { return std::max(now, memory_); }
   bool port_taken(Cycle now, unsigned scheduler) const override {
     return has_ports() && port_free(now, scheduler) != now;
@@ -114,32 +126,29 @@ class Spatial final : public Datapath {
       }
       places = times.beats * lanes();
     }
-    Cycle latency = demand.latency + swizzle_, taken = 1;  // taken: cycles that the issue keeps its unit
     if (machine_.shared_port) ports_[scheduler] = std::max(ports_[scheduler], now + times.beats);
     const TakenLanes* const shared = shared_unit(now, scheduler, demand, issue);
-    std::size_t unit = 0;
-    switch (demand.unit) {
-      case ptx::Unit::kMemory:
-        latency = 1 + swizzle_;  // to the end of the pipeline; how long the data take is memory's business
-        taken = std::max(1u, places / machine_.memory_width);
-        memory_ = now + taken;
-        memory_busy_ += taken;
-        break;
-      case ptx::Unit::kSfu:
-        taken = Cycle{std::max(1u, places / machine_.sfu_width)} * demand.interval;
-        unit = shared != nullptr ? shared->unit : free_one(sfu_, now);
-        take(sfu_, sfu_busy_, unit, now, taken);
-        break;
-      default:
-        taken = Cycle{times.beats} * (demand.instruction->is_control() ? 1u : demand.interval);
-        unit = shared != nullptr ? shared->unit : simd_group(now, scheduler);
-        take(simd_, simd_busy_, unit, now, taken);
-        break;
+    Cycle begin = operands_.on() ? read_operands(now, scheduler, demand, issue) : now;
+    TakenUnit taken;
+    if (UnitSet::goes_to_memory(demand)) {
+      const bool memory = demand.unit == ptx::Unit::kMemory;
+      if (!queues_.on())
+        taken.cycles = Cycle{std::max(1u, places / machine_.memory_width)} * (memory ? 1u : demand.interval);
+      begin = to_memory(begin, scheduler, taken.cycles);
+      // To the end of the pipeline; how long the data take is memory's business.
+      times.end = begin + SimdGroups::end(times.beats, taken.cycles, machine_.pipeline_depth,
+                                          (memory ? 1u : demand.latency) + swizzle_);
+    } else {
+      taken = units_.take(begin, scheduler, demand, times.beats, places,
+                          shared != nullptr ? &shared->unit : nullptr);
+      times.end = demand.instruction->is_control()
+                      ? begin + taken.cycles - 1 + machine_.branch_cycles
+                      : begin + UnitSet::end(times.beats, taken.cycles, machine_.pipeline_depth,
+                                             demand.latency + swizzle_);
     }
-    if (!begun_.empty()) note(now, scheduler, demand, issue, shared != nullptr, unit, times);
-    times.end = now + taken - 1 + depth_of(demand, latency);
+    if (!begun_.empty()) note(now, scheduler, demand, issue, shared != nullptr, taken.unit, times);
     // A beat has them at once, and later beats keep ahead of the load-store unit.
-    times.addresses = now + swizzle_;
+    times.addresses = begin + swizzle_;
     if (has_ports()) times.port = port_cycles(times.beats);
     all_ = {times.end, groups_of(issue), ~0u};  // the last beat counts for all
     times.parts = &all_;
@@ -159,8 +168,9 @@ class Spatial final : public Datapath {
   Cycle next_free(Cycle now) const override {
     Cycle next = memory_ > now ? memory_ : kNever;
     for (const Cycle until : scalar_) next = until > now ? std::min(next, until) : next;
-    for (const Cycle until : simd_) next = until > now ? std::min(next, until) : next;
-    for (const Cycle until : sfu_) next = until > now ? std::min(next, until) : next;
+    next = units_.next_free(now, next);
+    if (queues_.on()) next = queues_.next_free(now, next);
+    if (operands_.on()) next = operands_.next_free(now, next);
     if (!has_ports()) return next;
     for (unsigned s = 0; s < ports_.size(); ++s) {
       const Cycle port = port_free(now, s);
@@ -174,8 +184,8 @@ class Spatial final : public Datapath {
       for (std::size_t i = 0; i < busy.size(); ++i)
         group.group(kind, static_cast<unsigned>(i)).counter("busy_cycles", units::kCycles, meaning, busy[i]);
     };
-    each("simd_group", "cycles for which instructions took the SIMD group", simd_busy_);
-    each("sfu_group", "cycles for which instructions took the special-function units", sfu_busy_);
+    units_.bind(group);
+    if (operands_.on()) operands_.bind(group.group("operands"));
     group.group("load_store_port")
         .counter("busy_cycles", units::kCycles,
                  "cycles for which instructions took the way to the load-store unit", memory_busy_);
@@ -191,9 +201,14 @@ class Spatial final : public Datapath {
   static std::uint64_t warps_of(const BlockRegisters& registers) {
     return (registers.threads + registers.warp_size - 1) / registers.warp_size;
   }
-  // Without those that a warp has once, where they are in a file of their own.
+  // Without those that a warp has once, where they are in a file of their own. Sub-cores get 32 threads at a
+  // time, whatever the scheme makes of them.
   BlockRegisters in_file(BlockRegisters registers) const {
     if (machine_.scalar_unit) registers.per_warp = 0;
+    if (machine_.sub_cores > 1) {
+      registers.per_warp *= std::max<std::uint64_t>(1, kChunk / registers.warp_size);
+      registers.warp_size = kChunk;
+    }
     return registers;
   }
   std::uint64_t scalars_of(const BlockRegisters& registers) const {
@@ -212,15 +227,15 @@ class Spatial final : public Datapath {
     Times times;
     times.beats = times.port = 0;
     Cycle latency = demand.latency, taken = demand.instruction->is_control() ? 1 : demand.interval;
+    Cycle begin = now;
     if (demand.unit == ptx::Unit::kMemory) {
       latency = taken = 1;
-      memory_ = now + 1;
-      ++memory_busy_;
+      begin = to_memory(now, scheduler, 1);
     }
-    take(scalar_, scalar_busy_, scheduler, now, taken);
+    take(scalar_[scheduler], scalar_busy_[scheduler], now, taken);
     ++scalar_issues_[scheduler];
-    times.end = now + taken - 1 + depth_of(demand, latency);
-    times.addresses = now;
+    times.end = begin + taken - 1 + depth_of(demand, latency);
+    times.addresses = begin;
     all_ = {times.end, 1, ~0u};
     times.parts = &all_;
     times.part_count = 1;
@@ -242,53 +257,45 @@ class Spatial final : public Datapath {
     return (taken + period - 1) / period * period;
   }
   Cycle unit_free(Cycle now, unsigned scheduler, const Demand& demand) const {
-    switch (demand.unit) {
-      case ptx::Unit::kMemory:
-        return std::max(now, memory_);
-      case ptx::Unit::kSfu:
-        return first_free(sfu_, now);
-      default:
-        if (machine_.bind_groups) return std::max(now, simd_[scheduler % simd_.size()]);
-        return first_free(simd_, now);
+    if (!UnitSet::goes_to_memory(demand)) return units_.free(now, scheduler, demand);
+    return queues_.on() ? queues_.free(now, scheduler) : std::max(now, memory_);
+  }
+  // Returns the cycle in which it leaves its collector, if it has one, for its unit.
+  Cycle read_operands(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue) {
+    const Cycle ready = operands_.read(now, scheduler, demand, issue);
+    if (!operands_.collects()) return ready;
+    const Cycle begin = unit_free(ready, scheduler, demand);
+    operands_.leave(scheduler, begin);
+    return begin;
+  }
+  // Takes the way to the load-store unit. Returns the cycle in which it begins to go.
+  Cycle to_memory(Cycle now, unsigned scheduler, Cycle cycles) {
+    if (queues_.on()) {
+      memory_busy_ += queues_.shared_interval();
+      return queues_.enter(now, scheduler);
     }
-  }
-  static Cycle first_free(const std::vector<Cycle>& units, Cycle now) {
-    Cycle first = kNever;
-    for (const Cycle until : units) {
-      if (until <= now) return now;
-      first = std::min(first, until);
-    }
-    return first;
-  }
-  std::size_t simd_group(Cycle now, unsigned scheduler) const {
-    return machine_.bind_groups ? scheduler % simd_.size() : free_one(simd_, now);
-  }
-  static std::size_t free_one(const std::vector<Cycle>& units, Cycle now) {
-    std::size_t free = 0;
-    while (free < units.size() && units[free] > now) ++free;
-    return free;
-  }
-  static void take(std::vector<Cycle>& units, std::vector<std::uint64_t>& busy, std::size_t unit, Cycle now,
-                   Cycle cycles) {
-    const Cycle from = std::max(units[unit], now);
-    if (now + cycles <= from) return;  // it shares the unit with one that keeps it as long
-    busy[unit] += now + cycles - from;
-    units[unit] = now + cycles;
+    memory_busy_ += cycles;
+    memory_ = now + cycles;
+    return now;
   }
 
   // What a scheduler has begun in a cycle.
   struct Begun {
-    explicit Begun(const TakenLanes& none) : on{none, none} {}
+    explicit Begun(const TakenLanes& none) : on(filled(none, std::make_index_sequence<UnitSet::kKinds>())) {}
+    template <std::size_t... kNumbers>
+    static std::array<TakenLanes, UnitSet::kKinds> filled(const TakenLanes& none,
+                                                          std::index_sequence<kNumbers...>) {
+      return {{(static_cast<void>(kNumbers), none)...}};
+    }
     Cycle at = kNever;
-    std::array<TakenLanes, 2> on;  // the first SIMD group, the first special-function units that it took
+    std::array<TakenLanes, UnitSet::kKinds> on;  // the first unit of each kind that it took
   };
-  static unsigned kind_of(const Demand& demand) { return demand.unit == ptx::Unit::kSfu ? 1 : 0; }
   // The unit of an issue that the scheduler has begun in this cycle, if this one fits in beside it. The
   // load-store unit takes one instruction at a time.
   const TakenLanes* shared_unit(Cycle now, unsigned scheduler, const Demand& demand,
                                 const Issue& issue) const {
-    if (begun_.empty() || begun_[scheduler].at != now || demand.unit == ptx::Unit::kMemory) return nullptr;
-    const TakenLanes& taken = begun_[scheduler].on[kind_of(demand)];
+    if (begun_.empty() || begun_[scheduler].at != now || !UnitSet::has_lanes(demand)) return nullptr;
+    const TakenLanes& taken = begun_[scheduler].on[UnitSet::kind_of(demand)];
     return !taken.empty() && taken.leave_room_for(issue) ? &taken : nullptr;
   }
   void note(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue, bool shares,
@@ -300,8 +307,9 @@ class Spatial final : public Datapath {
     } else {
       times.port = 0;
     }
-    TakenLanes& taken = begun.on[kind_of(demand)];
-    if (demand.unit == ptx::Unit::kMemory || (!shares && !taken.empty())) return;
+    if (!UnitSet::has_lanes(demand)) return;
+    TakenLanes& taken = begun.on[UnitSet::kind_of(demand)];
+    if (!shares && !taken.empty()) return;
     taken.unit = unit;
     const unsigned fresh = taken.add(issue);
     if (!shares) return;
@@ -350,14 +358,15 @@ class Spatial final : public Datapath {
 
   const Machine machine_;
   const Compaction compaction_;
-  const bool counts_issue_;        // for compaction: threads whose guard does not hold, too
-  const Cycle swizzle_;            // operands and results change lanes
-  const std::uint32_t beat_;       // the lanes of a beat
-  std::vector<Cycle> simd_, sfu_;  // taken until
-  Cycle memory_ = 0;               // likewise
-  std::vector<Cycle> ports_;       // likewise, by scheduler; 0 where schedulers have no port
-  Cycle origin_ = 0;               // of the periods
-  std::vector<std::uint64_t> simd_busy_, sfu_busy_;
+  const bool counts_issue_;   // for compaction: threads whose guard does not hold, too
+  const Cycle swizzle_;       // operands and results change lanes
+  const std::uint32_t beat_;  // the lanes of a beat
+  UnitSet units_;
+  AddressQueues queues_;
+  OperandReads operands_;
+  Cycle memory_ = 0;          // taken until, where schedulers have no queues
+  std::vector<Cycle> ports_;  // likewise, by scheduler; 0 where schedulers have no port
+  Cycle origin_ = 0;          // of the periods
   std::uint64_t memory_busy_ = 0;
   // Of scalar instructions, by scheduler, where they have units of their own: taken until.
   std::vector<Cycle> scalar_;
@@ -369,8 +378,19 @@ class Spatial final : public Datapath {
   Part all_;                  // of the last start
 };
 
+// Its units are a template's argument, so that a machine does not pay for the other one's.
+PartOf<Datapath> spatial() {
+  auto made =
+      part<Spatial<SimdGroups>>("spatial", "SIMD groups, whose lanes run the threads of a beat together");
+  made.make = [](const PartOptions*, const Datapath::Setting& setting) -> std::unique_ptr<Datapath> {
+    if (setting.config.units.enabled) return std::make_unique<Spatial<SubCoreUnits>>(setting);
+    return std::make_unique<Spatial<SimdGroups>>(setting);
+  };
+  return made;
+}
+
 }  // namespace
 
-WEFT_REGISTER_PART(part<Spatial>("spatial", "SIMD groups, whose lanes run the threads of a beat together"))
+WEFT_REGISTER_PART(spatial())
 
 }  // namespace weft::datapath

@@ -62,13 +62,12 @@ class SmThreads final : public sm::SmObserver {
   const execute::ResidentBlock& block(unsigned slot) const { return core_->state.blocks[slot]; }
   unsigned slots() const { return kernel() == nullptr ? 0 : kernel()->occupancy.resident; }
   Thread thread(unsigned slot, std::uint32_t number) {
-    const unsigned position = block(slot).first_chunk * kLanes + number;
-    return {this, static_cast<std::uint16_t>(slot), number, position / kLanes, position % kLanes};
+    return {this, static_cast<std::uint16_t>(slot), number, block(slot).chunk_of(number / kLanes),
+            number % kLanes};
   }
   // The thread of a block that is in `slot`.
   Thread thread_at(unsigned slot, unsigned chunk, unsigned lane) {
-    return {this, static_cast<std::uint16_t>(slot), (chunk - block(slot).first_chunk) * kLanes + lane, chunk,
-            lane};
+    return {this, static_cast<std::uint16_t>(slot), block(slot).thread_of(chunk, lane), chunk, lane};
   }
   // What the thread executes next; kEnded: nothing more.
   ptx::Pc pc(const Thread& thread) const { return next_[thread.chunk * kLanes + thread.lane]; }

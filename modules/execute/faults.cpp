@@ -75,7 +75,7 @@ Fault Faults::at(FaultKind kind, const Place& place, const std::string& what) co
 }
 
 dispatch::Dim3 Faults::thread_index(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
-  const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
+  const std::uint32_t thread = block.thread_of(chunk, lane);
   const auto& size = state_.kernel->launch.block;
   return {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
 }

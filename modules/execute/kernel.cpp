@@ -89,9 +89,10 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const machine::S
   }
   for (unsigned i = 0; i < in.read_count; ++i) op.keys[op.key_count++] = in.reads[i];
   for (unsigned i = 0; i < in.write_count; ++i) op.keys[op.key_count++] = in.writes[i];
-  op.latency = static_cast<std::uint16_t>(config.latency_of(in.latency).cycles);
-  op.interval = static_cast<std::uint16_t>(config.latency_of(in.latency).interval);
+  op.latency = static_cast<std::uint16_t>(config.latency_of(in).cycles);
+  op.interval = static_cast<std::uint16_t>(config.latency_of(in).interval);
   op.unit = config.unit_of(in);
+  op.sub_core_unit = config.datapath.units.unit_of(in);
   if (in.guard >= 0) op.guard_key = static_cast<std::int32_t>(program.rows) + in.guard;
   add_addresses(op, addresses);
   check_scalar(program, pc);

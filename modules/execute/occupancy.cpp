@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "execute/access.h"
+#include "isa/isa.h"
 #include "machine/datapath_of.h"
 #include "weft/common/error.h"
 
@@ -48,12 +50,38 @@ std::string scalars_text(const BlockNeeds& needs) {
 }
 
 std::uint64_t domains_of(const machine::SmConfig& config) {
-  return config.schedulers / config.schedulers_per_domain;
+  return config.domains();
 }
 
 // Threads are held in warps: a domain has room for so many of them.
 std::uint64_t warps_per_domain(const machine::SmConfig& config, std::uint64_t warp_size) {
   return std::min(config.max_threads / warp_size, config.max_warps) / domains_of(config);
+}
+
+// Sub-core d has every n-th warp of 32 threads of a block, and makes its own warps of them.
+std::uint64_t most_warps_of_sub_core(std::uint64_t threads, const machine::SmConfig& config,
+                                     std::uint64_t warp_size) {
+  const std::uint64_t chunks = (threads + isa::kLanes - 1) / isa::kLanes, n = config.sub_cores();
+  const std::uint64_t most = std::min((chunks + n - 1) / n * isa::kLanes, threads);
+  return (most + warp_size - 1) / warp_size;
+}
+
+// Blocks in the first slots that sub-cores have room for, with `room` warps each.
+std::uint64_t blocks_over_sub_cores(std::uint64_t threads, std::uint64_t room,
+                                    const machine::SmConfig& config, std::uint64_t warp_size) {
+  std::vector<std::uint64_t> taken(config.sub_cores(), 0);
+  ResidentBlock block;
+  block.threads = static_cast<std::uint32_t>(threads);
+  block.domain_count = static_cast<std::uint16_t>(taken.size());
+  for (std::uint64_t slot = 0; slot < config.max_blocks; ++slot) {
+    block.domain = static_cast<std::uint16_t>(slot * block.warps() % taken.size());
+    for (unsigned part = 0; part < block.parts(); ++part) {
+      std::uint64_t& warps = taken[block.domain_of_part(part)];
+      warps += (block.part(part).threads + warp_size - 1) / warp_size;
+      if (warps > room) return slot;
+    }
+  }
+  return UINT64_MAX;
 }
 
 struct Fit {
@@ -78,8 +106,18 @@ Fit fit(const Shares& block, const machine::SmConfig& config, std::uint64_t warp
         block.registers.scalars_needed);
   limit("bytes of shared memory", config.shared_bytes, block.shared);
   limit("blocks", config.max_blocks, 1);
-  // A block stays in one domain.
   const std::uint64_t room = warps_per_domain(config, warp_size);
+  if (config.sub_cores() > 1) {
+    const std::uint64_t blocks = blocks_over_sub_cores(block.threads, room, config, warp_size);
+    if (blocks == 0)
+      limit("warps of one sub-core", room, most_warps_of_sub_core(block.threads, config, warp_size));
+    if (blocks < result.blocks) {
+      result.blocks = blocks;
+      result.limit = "warps of the sub-cores";
+    }
+    return result;
+  }
+  // A block stays in one domain.
   if (block.warps > room) limit("warps of one scheduler domain", room, block.warps);
   const std::uint64_t by_domain = room / block.warps * domains_of(config);
   if (by_domain < result.blocks) {
@@ -98,16 +136,19 @@ std::string settings_that_fit(const Shares& block, const machine::SmConfig& conf
   const auto set = [&](const char* key, std::uint64_t value) {
     settings += std::string(" sm.") + key + "=" + std::to_string(value);
   };
+  const bool spread = config.sub_cores() > 1;
+  std::uint64_t warps =  // of one domain
+      spread ? most_warps_of_sub_core(block.threads, config, warp_size) : block.warps;
   std::uint64_t domains = domains_of(config);
-  if (domains > 1 &&
-      (block.warps * warp_size * domains > kMostThreads || block.warps * domains > kMostWarps)) {
+  if (domains > 1 && (warps * warp_size * domains > kMostThreads || warps * domains > kMostWarps)) {
     set("schedulers_per_domain", config.schedulers);
     domains = 1;
+    warps = block.warps;
   }
-  const std::uint64_t threads = std::max(block.threads, block.warps * warp_size * domains);
+  const std::uint64_t threads = std::max(block.threads, warps * warp_size * domains);
   if (threads > config.max_threads) set("max_threads", threads);
-  if (block.warps * domains > config.max_warps) set("max_warps", block.warps * domains);
-  possible = possible && threads <= kMostThreads && block.warps * domains <= kMostWarps;
+  if (warps * domains > config.max_warps) set("max_warps", warps * domains);
+  possible = possible && threads <= kMostThreads && warps * domains <= kMostWarps;
   if (block.shared > config.shared_bytes) {
     set("shared_bytes", block.shared);
     possible = possible && block.shared <= kMostShared;
@@ -216,12 +257,14 @@ Occupancy occupancy(const dispatch::Launch& launch, const machine::SmConfig& con
   const Fit found = fit(block, config, warp_size);
   if (found.blocks == 0 && block.registers.warp > block.registers.slice) {
     const datapath::RegisterFit& registers = block.registers;
-    throw InputError(
-        kernel, "a warp does not fit a lane: with " + std::to_string(needs.registers_per_thread) +
-                    " registers for each thread" + scalars_text(needs) + " it takes " +
-                    std::to_string(registers.warp) + ", a lane has " + std::to_string(registers.slice) +
-                    " (" + std::to_string(config.registers) + " over " + std::to_string(registers.slices) +
-                    " lanes)" + settings_that_fit(block, config, warp_size));
+    const std::string part = config.sub_cores() > 1 ? "sub-core" : "lane";
+    throw InputError(kernel, "a warp does not fit a " + part + ": with " +
+                                 std::to_string(needs.registers_per_thread) + " registers for each thread" +
+                                 scalars_text(needs) + " it takes " + std::to_string(registers.warp) +
+                                 ", a " + part + " has " + std::to_string(registers.slice) + " (" +
+                                 std::to_string(config.registers) + " over " +
+                                 std::to_string(registers.slices) + " " + part + "s)" +
+                                 settings_that_fit(block, config, warp_size));
   }
   if (found.blocks == 0) {
     const bool registers = needs.scalars_per_warp != 0 && block.registers.blocks == 0;

@@ -85,7 +85,7 @@ void fill_special_registers(const Kernel& kernel, const ResidentBlock& block, co
   const auto& specials = kernel.program.special_rows;
   for (unsigned chunk = 0; chunk < kernel.chunks_per_block; ++chunk) {
     for (unsigned k = 0; k < specials.size(); ++k) {
-      std::uint32_t* row = registers.row(block.first_chunk + chunk, kernel.program.register_rows + 2 * k);
+      std::uint32_t* row = registers.row(block.chunk_of(chunk), kernel.program.register_rows + 2 * k);
       for (unsigned lane = 0; lane < isa::kLanes; ++lane)
         row[lane] = special_value(specials[k], context, chunk * isa::kLanes + lane);
     }

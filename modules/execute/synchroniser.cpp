@@ -44,7 +44,7 @@ void Synchroniser::start_block(const ResidentBlock& block) {
   for (unsigned c = 0; c < chunks; ++c) {
     const std::uint32_t threads =
         std::min(block.threads - std::min(block.threads, c * isa::kLanes), isa::kLanes);
-    live_[block.first_chunk + c] = threads == isa::kLanes ? ~0u : (1u << threads) - 1;
+    live_[block.chunk_of(c)] = threads == isa::kLanes ? ~0u : (1u << threads) - 1;
   }
 }
 
@@ -173,7 +173,7 @@ std::uint32_t Synchroniser::at_whole_barriers(const ResidentBlock& block, unsign
   std::uint32_t lanes = 0;
   for (std::uint32_t rest = barriers.in_use; rest != 0; rest &= rest - 1) {
     const BlockBarrier& barrier = barriers.all[first_lane(rest)];
-    if (barrier.expected() == 0) lanes |= barrier.arrived_of(chunk - block.first_chunk);
+    if (barrier.expected() == 0) lanes |= barrier.arrived_of(block.warp_of(chunk));
   }
   return lanes;
 }
@@ -242,7 +242,7 @@ std::string Synchroniser::dump_gatherings() const {
   std::ostringstream out;
   for (const Gathering& g : gatherings_.all()) {
     const ResidentBlock& block = blocks_[g.slot];
-    const unsigned first = (g.chunk - block.first_chunk) * isa::kLanes;
+    const unsigned first = block.thread_of(g.chunk, 0);
     out << name_ << ", block (" << block.index[0] << "," << block.index[1] << "," << block.index[2]
         << "), threads " << first << " to " << first + isa::kLanes - 1 << ", mask " << hex(g.mask) << ":";
     for (unsigned i = 0; i < g.count; ++i) {

@@ -115,10 +115,10 @@ class Synchroniser {
   const Gathering* oldest_without_hope();
   void tell_absence(const Gathering& gathering) const;
   std::string dump_gatherings() const;
-  // Lanes of a chunk of the block, counted from its first, that will never arrive.
+  // Lanes of a warp of the block that will never arrive.
   auto gone(const ResidentBlock& block) const {
-    return [this, &block](unsigned chunk_of_block) {
-      const unsigned chunk = block.first_chunk + chunk_of_block;
+    return [this, &block](unsigned warp) {
+      const unsigned chunk = block.chunk_of(warp);
       return ~live_[chunk] | runner_.ending(block, chunk);
     };
   }
@@ -150,7 +150,7 @@ Fault Synchroniser::arrive(const Participants& threads, unsigned chunk, const Re
     arrival.op = &op;
     arrival.number = numbers[lane];
     arrival.count = counts == nullptr ? 0 : counts[lane];
-    arrival.chunk = chunk - block.first_chunk;
+    arrival.chunk = block.warp_of(chunk);
     arrival.executor_chunk = static_cast<std::uint16_t>(chunk);
     arrival.lanes = equal_lanes(numbers, rest) & equal_lanes(counts, rest);
     if (BlockBarrier::reduces(kind)) arrival.votes = executor_.predicates_of(op.src[2], chunk);

@@ -22,6 +22,9 @@ std::unique_ptr<datapath::Datapath> datapath_of(const SmConfig& config) {
   machine.register_allocation_unit = config.register_allocation_unit;
   machine.scalar_unit = config.scalarization.separate();
   machine.scalar_registers = config.scalarization.registers;
+  // Warps of a scheme, which may have other sizes than those of 32 that sub-cores get; it counts its own.
+  if (config.sub_cores() > 1) machine.warps = 1u << 16;
+  machine.sub_cores = static_cast<unsigned>(config.sub_cores());
   return datapath::create(config.datapath, machine);
 }
 

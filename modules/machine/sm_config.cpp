@@ -292,6 +292,10 @@ void SmConfig::describe(config::Visitor& v) {
   v.integer("schedulers", schedulers, {1, 16}, "schedulers", "warp schedulers of an SM");
   v.integer("schedulers_per_domain", schedulers_per_domain, {1, 16}, "schedulers",
             "schedulers that share one warp-formation unit; divides schedulers");
+  config::choice(v, "block_placement", block_placement,
+                 {{"domain", BlockPlacement::kDomain}, {"sub_cores", BlockPlacement::kSubCores}},
+                 "where the warps of a block go: all to one scheduler domain; or warp slot w (32 threads) to "
+                 "domain w modulo the domains, each of which is a sub-core with its part of the registers");
   v.integer("issue_width", issue_width, {1, 8}, "instructions", "issues of one scheduler in a cycle");
   config::choice(
       v, "issue_port", issue_port, {{"per_unit", IssuePort::kPerUnit}, {"shared", IssuePort::kShared}},
@@ -317,6 +321,11 @@ void SmConfig::describe(config::Visitor& v) {
   v.begin("latency", "execution latency and initiation interval by kind of operation");
   for (std::size_t i = 0; i < latency.size(); ++i)
     config::group(v, kLatencyKeys[i], latency[i], kLatencyKeys[i]);
+  v.begin("other", "logic, shifts, comparisons, selections, moves, conversions, signs");
+  v.integer("cycles", other_latency.cycles, {0, 1000}, "cycles",
+            "execution latency; 0: latency and interval of the kind above that they count as");
+  v.integer("interval", other_latency.interval, {1, 1000}, "cycles", "initiation interval per beat");
+  v.end();
   v.end();
   config::choice(v, "integer_multiply_unit", integer_multiply_unit,
                  {{"lanes", ptx::Unit::kSp}, {"sfu", ptx::Unit::kSfu}},
@@ -366,6 +375,19 @@ void SmConfig::check(const std::string& where) const {
                             "found true with " + std::to_string(simd_groups) + " SIMD groups for " +
                                 std::to_string(schedulers) +
                                 " schedulers; allowed with at least one group per scheduler");
+  }
+  if (datapath.units.enabled) {
+    const std::string units = "/datapath/units/enabled";
+    if (bind_groups) {
+      throw config::RuleError(where + "/bind_groups", {units},
+                              "found true with datapath.units.enabled = true; allowed: false, because units "
+                              "of sub-cores are bound by their count");
+    }
+    if (integer_multiply_unit != ptx::Unit::kSp) {
+      throw config::RuleError(where + "/integer_multiply_unit", {units},
+                              "found sfu with datapath.units.enabled = true; allowed: lanes, because "
+                              "datapath.units.routes.int_mul names the units");
+    }
   }
   if (issue_port == IssuePort::kShared && issue_width != 1) {
     throw config::RuleError(where + "/issue_width", {where + "/issue_port"},

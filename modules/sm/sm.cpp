@@ -136,10 +136,30 @@ bool Sm::can_launch() const {
       !core_.datapath->can_hold(free_slot(), core_.state.kernel->registers)) {
     return false;
   }
-  warp_formation::Block block;
-  block.threads = core_.state.kernel->threads;
+  const execute::ResidentBlock block = block_for(free_slot());
+  if (core_.spreads_blocks) {
+    for (unsigned part = 0; part < block.parts(); ++part) {
+      if (!core_.domains[block.domain_of_part(part)].unit->can_launch(block.part(part))) return false;
+    }
+    return true;
+  }
   return std::any_of(core_.domains.begin(), core_.domains.end(),
-                     [&](const Domain& domain) { return domain.unit->can_launch(block); });
+                     [&](const Domain& domain) { return domain.unit->can_launch(block.part(0)); });
+}
+
+// A block as it would enter the slot. Its domain, if it stays in one, is not chosen yet.
+execute::ResidentBlock Sm::block_for(std::uint16_t slot) const {
+  const execute::Kernel& kernel = *core_.state.kernel;
+  execute::ResidentBlock block;
+  block.slot = slot;
+  block.first_chunk = static_cast<std::uint16_t>(slot * kernel.chunks_per_block);
+  block.threads = block.live_threads = kernel.threads;
+  if (core_.spreads_blocks) {
+    // Warp slots are numbered through, and domains take them in turn.
+    block.domain_count = static_cast<std::uint16_t>(core_.domains.size());
+    block.domain = static_cast<std::uint16_t>(slot * block.warps() % block.domain_count);
+  }
+  return block;
 }
 
 std::uint16_t Sm::free_slot() const {
@@ -151,15 +171,13 @@ std::uint16_t Sm::free_slot() const {
 void Sm::launch_block(const dispatch::Dim3& index) {
   const std::uint16_t slot = free_slot();
   execute::ResidentBlock& resident = core_.state.blocks[slot];
+  resident = block_for(slot);
   resident.live = true;
-  resident.slot = slot;
-  resident.first_chunk = static_cast<std::uint16_t>(slot * core_.state.kernel->chunks_per_block);
-  resident.threads = resident.live_threads = core_.state.kernel->threads;
   resident.index = index;
-  warp_formation::Block block{slot, resident.first_chunk, core_.state.kernel->threads};
+  const warp_formation::Block block{slot, resident.first_chunk, resident.threads};
   // The domain with the fewest live threads; the first of equals.
   std::uint64_t least = UINT64_MAX;
-  for (std::size_t d = 0; d < core_.domains.size(); ++d) {
+  for (std::size_t d = 0; d < core_.domains.size() && !core_.spreads_blocks; ++d) {
     if (!core_.domains[d].unit->can_launch(block)) continue;
     const std::uint64_t live = core_.domains.size() == 1 ? 0 : core_.domains[d].unit->census().total();
     if (live < least) {
@@ -171,8 +189,12 @@ void Sm::launch_block(const dispatch::Dim3& index) {
   core_.copies.start_block(resident.first_chunk, core_.state.kernel->chunks_per_block);
   core_.datapath->hold(block, core_.state.kernel->registers);
   core_.executor.start_block(resident);
-  core_.domains[resident.domain].changing().launch(block);
-  core_.account.resident(resident.domain, block.threads, clock_.current_edge() + 1);
+  for (unsigned part = 0; part < resident.parts(); ++part) {
+    const unsigned domain = resident.domain_of_part(part);
+    const warp_formation::Block own = resident.part(part);
+    core_.domains[domain].changing().launch(own);
+    core_.account.resident(domain, own.threads, clock_.current_edge() + 1);
+  }
   ++core_.counters.blocks_launched;
   core_.counters.threads_launched += core_.state.kernel->threads;
   core_.state.reported_drained = false;

@@ -77,7 +77,7 @@ void SystemTransactions::close(std::uint32_t access) {
     Chunk& chunk = state_.chunks[closed.parts[i].chunk];
     chunk.open.remove(closed.parts[i].mask);
     if (acquires) chunk.acquiring.remove(closed.parts[i].mask);
-    on_closed(closed.resident.domain, closed.parts[i].chunk);
+    on_closed(closed.resident.domain_of(closed.parts[i].chunk), closed.parts[i].chunk);
   }
   if (closed.under_way) {
     auto& under_way = state_.under_way;

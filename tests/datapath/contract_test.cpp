@@ -14,6 +14,17 @@ constexpr unsigned kRounds = 200;
 constexpr ptx::Unit kUnits[] = {ptx::Unit::kSp, ptx::Unit::kSfu, ptx::Unit::kMemory, ptx::Unit::kControl,
                                 ptx::Unit::kWarp};
 
+// A kind, or "spatial" with a mechanism that it does not have by default.
+Config config_of(const std::string& name) {
+  Config config;
+  config.kind = name.substr(0, name.find('_'));
+  config.units.enabled = name == "spatial_units";
+  if (name == "spatial_queues") config.address_queue.entries = 3;
+  if (name == "spatial_collectors") config.operands.kind = Operands::Kind::kCollectors;
+  if (name == "spatial_slots") config.operands.kind = Operands::Kind::kSlots;
+  return config;
+}
+
 class Contract : public ::testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<Datapath> make(std::uint64_t seed) {
@@ -30,9 +41,9 @@ class Contract : public ::testing::TestWithParam<std::string> {
     m.branch_cycles = 1 + random_() % 24;
     m.registers = 8192;
     m.shared_port = random_() % 2 == 0;
+    if (GetParam() == "spatial_sub") m.sub_cores = 4;
     machine_ = m;
-    Config config;
-    config.kind = GetParam();
+    Config config = config_of(GetParam());
     config.guard = Guard::kIssueMask;
     auto datapath = create(config, m);
     if (random_() % 2 == 0) datapath->align(1 + random_() % 8);
@@ -55,8 +66,17 @@ class Contract : public ::testing::TestWithParam<std::string> {
   }
 
   std::unique_ptr<Work> work() {
-    return std::make_unique<Work>(kUnits[random_() % std::size(kUnits)], 1 + random_() % 30,
-                                  1 + random_() % 8);
+    auto work =
+        std::make_unique<Work>(kUnits[random_() % std::size(kUnits)], 1 + random_() % 30, 1 + random_() % 8);
+    if (GetParam() == "spatial_units")
+      work->demand.sub_core_unit = static_cast<Units::Unit>(random_() % 7);  // not kByKind
+    if (config_of(GetParam()).operands.kind != Operands::Kind::kNone) {
+      for (unsigned i = 0; i < 3; ++i) {
+        work->instruction.src[i].kind = ptx::Operand::Kind::kRow;
+        work->instruction.src[i].index = static_cast<std::uint16_t>(random_() % 8);
+      }
+    }
+    return work;
   }
 
   std::mt19937_64 random_;
@@ -171,10 +191,10 @@ TEST_P(Contract, SaysHowManyRegistersABlockNeeds) {
     for (const std::uint64_t size : {1, 32, 40, 1024}) {
       const BlockRegisters registers{size, per_thread, 32};
       Machine m = machine_;
-      m.registers = create({GetParam()}, m)->fit(registers).needed;
-      EXPECT_GE(create({GetParam()}, m)->fit(registers).blocks, 1u) << size << " x " << per_thread;
+      m.registers = create(config_of(GetParam()), m)->fit(registers).needed;
+      EXPECT_GE(create(config_of(GetParam()), m)->fit(registers).blocks, 1u) << size << " x " << per_thread;
       --m.registers;
-      EXPECT_EQ(create({GetParam()}, m)->fit(registers).blocks, 0u) << size << " x " << per_thread;
+      EXPECT_EQ(create(config_of(GetParam()), m)->fit(registers).blocks, 0u) << size << " x " << per_thread;
     }
   }
 }
@@ -208,6 +228,8 @@ TEST_P(Contract, ResetEqualsFreshConstruction) {
 std::vector<std::string> names() {
   std::vector<std::string> names;
   for (const auto& part : parts_of(Datapath::kKind)) names.push_back(part->name);
+  for (const char* more : {"units", "queues", "collectors", "slots", "sub"})
+    names.push_back(std::string("spatial_") + more);
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Datapaths, Contract, ::testing::ValuesIn(names()),

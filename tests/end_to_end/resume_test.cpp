@@ -91,6 +91,16 @@ std::vector<Case> schemes() {
   }
   return cases;
 }
+// Blocks over four sub-cores with units, queues and collectors of their own.
+Words sub_cores(const char* workload) {
+  Words words{"--workload", workload, "--size", "small", "--config", "gtx480"};
+  for (const char* setting :
+       {"sm.schedulers=4", "sm.schedulers_per_domain=1", "sm.block_placement=sub_cores",
+        "datapath.units.enabled=true", "datapath.address_queue.entries=5", "sm.memory_queue=32",
+        "datapath.operands.kind=collectors", "warp_formation.scheduling=greedy_then_youngest"})
+    words.insert(words.end(), {"--set", setting});
+  return words;
+}
 Words machine(const char* workload, const char* config) {
   return {"--workload", workload, "--size", "small", "--config", config, "--sample", "700"};
 }
@@ -102,7 +112,8 @@ INSTANTIATE_TEST_SUITE_P(Machines, Resume,
                                            Case{"crown", machine("srad", "crown-tesla")},
                                            Case{"dwr", machine("lud", "dwr-tesla")},
                                            Case{"harp", machine("bfs_warp_centric", "harp-fermi")},
-                                           Case{"stsimt", machine("needleman_wunsch", "stsimt")}),
+                                           Case{"stsimt", machine("needleman_wunsch", "stsimt")},
+                                           Case{"sub_cores", sub_cores("gaussian_elimination")}),
                          [](const auto& test) { return test.param.name; });
 
 // Wherever it is killed, and whatever it does then: making inputs, writing a checkpoint or the results.

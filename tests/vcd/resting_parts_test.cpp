@@ -39,13 +39,18 @@ TEST_P(RestingParts, KeepTheirValues) {
 }
 
 std::vector<Machine> machines() {
-  std::vector<Machine> list = {{"dwr_tesla", "dwr-tesla", {}},
-                               {"gtx480", "gtx480", {}},
-                               {"integrated", "integrated", {}},
-                               {"stsimt", "stsimt", {"sm.count=3"}},
-                               {"refresh", "gtx480", {"dram.t_refi=500", "dram.t_rfc=50"}},
-                               {"closed_pages", "gtx480", {"dram.page_policy=closed"}},
-                               {"thread_states", "gtx480", {"sm.observe.stalled_threads=true"}}};
+  std::vector<Machine> list = {
+      {"dwr_tesla", "dwr-tesla", {}},
+      {"gtx480", "gtx480", {}},
+      {"integrated", "integrated", {}},
+      {"sub_cores",
+       "gtx480",
+       {"sm.count=3", "sm.schedulers=4", "sm.schedulers_per_domain=1", "sm.block_placement=sub_cores",
+        "datapath.units.enabled=true", "datapath.address_queue.entries=5", "sm.memory_queue=32"}},
+      {"stsimt", "stsimt", {"sm.count=3"}},
+      {"refresh", "gtx480", {"dram.t_refi=500", "dram.t_rfc=50"}},
+      {"closed_pages", "gtx480", {"dram.page_policy=closed"}},
+      {"thread_states", "gtx480", {"sm.observe.stalled_threads=true"}}};
   for (const std::string& scheme : scheme_classes::all())
     list.push_back({scheme, "harp-fermi", {"warp_formation.scheme=" + scheme}});
   return list;

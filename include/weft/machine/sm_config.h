@@ -22,6 +22,10 @@ enum class IssuePort : std::uint8_t { kPerUnit, kShared };
 // their registers beside the others; or on a unit and a register file of their own, as AMD's GCN has.
 enum class ScalarUnit : std::uint8_t { kLanes, kSeparate };
 
+// Where the warps of a block go: all to one scheduler domain; or warp slot w to domain w modulo the domains,
+// each of which is then a sub-core with a part of the registers.
+enum class BlockPlacement : std::uint8_t { kDomain, kSubCores };
+
 enum class Dependence : std::uint8_t {
   kBarrel,      // at most one instruction of a thread in flight
   kScoreboard,  // several; pending bits per (thread, register)
@@ -104,6 +108,10 @@ struct SmConfig {
   std::uint64_t default_block_shared_bytes = 0;  // for CUDA programs that ask for no more; 0: no such limit
 
   std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
+  BlockPlacement block_placement = BlockPlacement::kDomain;
+  std::uint64_t domains() const { return schedulers / schedulers_per_domain; }
+  // Over which the warps of a block are spread.
+  std::uint64_t sub_cores() const { return block_placement == BlockPlacement::kSubCores ? domains() : 1; }
   IssuePort issue_port = IssuePort::kPerUnit;
   bool issue_alignment = false;  // schedulers issue only at multiples of the beats of a warp
   std::uint64_t simd_groups = 2, simd_width = 32;
@@ -135,9 +143,17 @@ struct SmConfig {
     void describe(config::Visitor& v);
   };
   std::array<OperationLatency, static_cast<std::size_t>(ptx::Latency::kCount)> latency{};
+  OperationLatency other_latency{0, 1};              // of datapath::is_other; 0 cycles: as of its kind
   ptx::Unit integer_multiply_unit = ptx::Unit::kSp;  // or kSfu
   const OperationLatency& latency_of(ptx::Latency kind) const {
     return latency[static_cast<std::size_t>(kind)];
+  }
+  const OperationLatency& latency_of(const ptx::Instruction& in) const {
+    return other_latency.cycles != 0 && datapath::is_other(in) ? other_latency : latency_of(in.latency);
+  }
+  // Threads whose single-precision operations can begin in a cycle.
+  std::uint64_t arithmetic_lanes() const {
+    return datapath.units.enabled ? datapath.units.single_lanes() : simd_groups * simd_width;
   }
   ptx::Unit unit_of(const ptx::Instruction& in) const {
     return in.latency == ptx::Latency::kIntMul ? integer_multiply_unit : in.unit;

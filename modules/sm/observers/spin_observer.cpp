@@ -76,10 +76,11 @@ bool SpinObserver::is_busy() const {
 std::string SpinObserver::place_of(const Verdict& verdict) const {
   std::ostringstream text;
   for (const execute::ResidentBlock& block : sm_.core().state.blocks) {
-    const unsigned first = block.first_chunk * execute::RegisterFile::kLanes;
-    if (!block.live || verdict.position < first || verdict.position >= first + block.threads) continue;
-    text << "thread " << verdict.position - first << " of block (" << block.index[0] << "," << block.index[1]
-         << "," << block.index[2] << ") at pc " << verdict.pc << " ("
+    constexpr unsigned kLanes = execute::RegisterFile::kLanes;
+    const unsigned chunk = verdict.position / kLanes;
+    if (!block.live || chunk < block.first_chunk || chunk >= block.first_chunk + block.warps()) continue;
+    text << "thread " << block.thread_of(chunk, verdict.position % kLanes) << " of block (" << block.index[0]
+         << "," << block.index[1] << "," << block.index[2] << ") at pc " << verdict.pc << " ("
          << sm_.core().kernel()->program.place(verdict.pc) << ")";
   }
   return text.str();

@@ -162,9 +162,13 @@ void CommitStage::exit_threads(const InFlight& flight) {
 void CommitStage::retire_if_done(std::uint16_t slot) {
   execute::ResidentBlock& block = core_.state.blocks[slot];
   if (!block.live || block.live_threads != 0 || core_.state.references[slot] != 0) return;
-  core_.domains[block.domain].changing().retire({slot, block.first_chunk, block.threads});
+  for (unsigned part = 0; part < block.parts(); ++part) {
+    const unsigned domain = block.domain_of_part(part);
+    const warp_formation::Block own = block.part(part);
+    core_.domains[domain].changing().retire(own);
+    core_.account.resident(domain, -static_cast<std::int64_t>(own.threads), core_.state.now);
+  }
   core_.datapath->release({slot, block.first_chunk, block.threads});
-  core_.account.resident(block.domain, -static_cast<std::int64_t>(block.threads), core_.state.now);
   block.live = false;
   core_.observers.tell(&SmObserver::retired, slot);
   ++core_.counters.blocks_retired;

@@ -8,27 +8,31 @@
 namespace weft::sm {
 
 std::uint32_t CommitStage::ending(const execute::ResidentBlock& block, unsigned chunk) const {
-  return core_.domains[block.domain].unit->ending(chunk);
+  return core_.domain_of(block, chunk).unit->ending(chunk);
 }
 
 std::uint32_t CommitStage::held_back(const execute::ResidentBlock& block, unsigned chunk,
                                      const std::uint32_t* standing) const {
-  return core_.domains[block.domain].unit->held_back(chunk, standing);
+  return core_.domain_of(block, chunk).unit->held_back(chunk, standing);
 }
 
 std::uint32_t CommitStage::waiting_to_exit(const execute::ResidentBlock& block) const {
-  return core_.domains[block.domain].unit->waiting_to_exit(block.slot);
+  std::uint32_t threads = 0;
+  for (unsigned part = 0; part < block.parts(); ++part)
+    threads += core_.domains[block.domain_of_part(part)].unit->waiting_to_exit(block.slot);
+  return threads;
 }
 
 void CommitStage::barrier_opened(const execute::ResidentBlock& block, unsigned barrier) {
   core_.observers.tell(&SmObserver::barrier_opened, block.slot, barrier);
-  core_.domains[block.domain].changing().barrier_released(block.slot, barrier);
+  for (unsigned part = 0; part < block.parts(); ++part)
+    core_.domains[block.domain_of_part(part)].changing().barrier_released(block.slot, barrier);
 }
 
 void CommitStage::gathered(const execute::ResidentBlock& block, unsigned chunk, std::uint32_t lanes) {
   core_.observers.tell(&SmObserver::gathered, block.slot, chunk, lanes);
   const ThreadGroup group{lanes, static_cast<std::uint16_t>(chunk), 0, false};
-  core_.domains[block.domain].changing().warp_sync_released({&group, 1});
+  core_.domain_of(block, chunk).changing().warp_sync_released({&group, 1});
 }
 
 // The scheme is told first who waits where; then the threads arrive, and a barrier may open.

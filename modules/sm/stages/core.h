@@ -89,6 +89,10 @@ struct Core {
   }
   // Whether the scheme can be kept (warp_formation::WarpFormation::archive).
   bool can_be_kept() const { return domains[0].unit->can_be_kept(); }
+  // The domain with threads of a block's chunk.
+  Domain& domain_of(const execute::ResidentBlock& block, unsigned chunk) {
+    return domains[block.domain_of(chunk)];
+  }
   // Of a lane that runs warps of its own; all of the datapath's where none does.
   unsigned lane_width() const {
     return static_cast<unsigned>(config.simd_groups * config.simd_width) /
@@ -155,6 +159,7 @@ struct Core {
   const std::unique_ptr<datapath::Datapath> datapath;
   const bool in_turn, forwards, scalar_unit;  // the datapath's
   std::vector<Domain> domains;
+  const bool spreads_blocks;      // over the domains, which are sub-cores
   const unsigned issues_at_once;  // of a scheduler, as its scheme says
   CycleAccount account;
   State state;
