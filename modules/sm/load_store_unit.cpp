@@ -4,6 +4,20 @@
 #include <utility>
 
 namespace weft::sm {
+namespace {
+
+// Elements of 64 and 128 bits may have a latency of their own, which has their passes over the banks in it.
+void take_wide_latency(const machine::SmConfig& config, MemoryRequests::Instruction& instruction,
+                       std::uint32_t bytes) {
+  const std::uint64_t latency = config.shared_memory.latency_of(bytes);
+  if (latency == 0) return;
+  const std::uint64_t threads = std::min<std::uint64_t>(isa::kLanes, config.memory_width);
+  const std::uint64_t words = std::max<std::uint64_t>(1, bytes / config.shared_memory.bank_bytes);
+  instruction.unit_latency = static_cast<std::uint32_t>(latency);
+  instruction.shared_passes = static_cast<std::uint32_t>(words * isa::kLanes / threads);
+}
+
+}  // namespace
 
 LoadStoreUnit::LoadStoreUnit(const machine::SmConfig& config, LoadStoreListener& listener,
                              SystemAccesses& system, const SmObservers& observers, unsigned lanes,
@@ -17,8 +31,6 @@ LoadStoreUnit::LoadStoreUnit(const machine::SmConfig& config, LoadStoreListener&
       data_(config, outgoing_, system),
       l1c_(config.l1c),
       l1t_(config.l1t),
-      bank_shift_(static_cast<unsigned>(__builtin_ctzll(config.coalescer.block_bytes))),
-      bank_mask_(config.l1d.banks - 1),
       state_(config, data_.looks_up_last()) {
   if (!config.unified_l1.on()) return;
   shared_options_ = config.unified_l1.shared_options("sm/unified_l1/shared_options_kb");
@@ -62,7 +74,7 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
   instruction.unit_latency = texture         ? config_.texture.latency
                              : in.is_image() ? config_.l1d.latency
                                              : config_.shared_memory.latency;
-  if (in.space == ptx::Space::kShared) wide_latency(instruction, accesses[0].bytes);
+  if (in.space == ptx::Space::kShared) take_wide_latency(config_, instruction, accesses[0].bytes);
 
   const SmObserver::Requests before = intake_.taken();
   const MemoryIntake::Taken taken = intake_.take(now_, index, in, groups, accesses, count, times);
@@ -85,16 +97,6 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
                   SmObserver::Requests{now.threads - before.threads, now.coalesced - before.coalesced,
                                        now.shared_accesses - before.shared_accesses,
                                        now.shared_conflict_cycles - before.shared_conflict_cycles});
-}
-
-// Elements of 64 and 128 bits may have a latency of their own, which has their passes over the banks in it.
-void LoadStoreUnit::wide_latency(Instruction& instruction, std::uint32_t bytes) const {
-  const std::uint64_t latency = config_.shared_memory.latency_of(bytes);
-  if (latency == 0) return;
-  const std::uint64_t threads = std::min<std::uint64_t>(isa::kLanes, config_.memory_width);
-  const std::uint64_t words = std::max<std::uint64_t>(1, bytes / config_.shared_memory.bank_bytes);
-  instruction.unit_latency = static_cast<std::uint32_t>(latency);
-  instruction.shared_passes = static_cast<std::uint32_t>(words * isa::kLanes / threads);
 }
 
 // Behind those whose addresses are known before its own.
@@ -152,7 +154,7 @@ void LoadStoreUnit::work_on_head(Cycle now) {
     }
   }
   if (requests_.instruction(index).current != kNone &&
-      !(bank_mask_ == 0 ? send_current(now, index) : send_requests(now, index))) {
+      !(state_.stages.has_several_banks() ? send_requests(now, index) : send_current(now, index))) {
     return;
   }
   if (requests_.instruction(index).current == kNone) {
@@ -170,7 +172,7 @@ bool LoadStoreUnit::send_requests(Cycle now, std::uint32_t index) {
   if (!goes_through_stages(current)) return send_current(now, index);
   std::uint32_t taken = 0;  // banks that have taken a request in this cycle
   while (current != kNone && goes_through_stages(current)) {
-    const std::uint32_t bank = 1u << (requests_.request(current).block >> bank_shift_ & bank_mask_);
+    const std::uint32_t bank = 1u << state_.stages.number_of(requests_.request(current).block);
     if ((taken & bank) != 0) {
       ++bank_conflicts_;
       break;
@@ -185,12 +187,9 @@ bool LoadStoreUnit::send_requests(Cycle now, std::uint32_t index) {
 bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
   const std::uint32_t request = requests_.instruction(index).current;
   if (goes_through_stages(request)) {
-    Bank& bank = bank_of(request);
-    if (bank.staged.full()) return false;
-    const Cycle ready = now + config_.l1d.latency - 1;
-    if (bank.staged.empty()) state_.next_exit = std::min(state_.next_exit, ready);
-    bank.staged.push({request, ready});
-    ++state_.staged;
+    const std::uint64_t block = requests_.request(request).block;
+    if (state_.stages.full(block)) return false;
+    state_.stages.push(block, request, now + config_.l1d.latency - 1);
   } else {
     if (state_.head.blocked || !look_up(now, request, state_.head)) return false;
     if (data_.looks_up_last() && !requests_.instruction(index).waits) finish_request(request);
@@ -199,22 +198,12 @@ bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
   return true;
 }
 
-// The request at the end of each bank's stages is looked up, unless it was refused and nothing has changed
-// since. Behind one that is refused the others close up.
 void LoadStoreUnit::leave_stages(Cycle now) {
-  Cycle next = kNever;
-  for (Bank& bank : state_.banks) {
-    if (bank.staged.empty() || bank.exit.blocked) continue;
-    const Staged front = bank.staged.front();
-    if (front.ready <= now && look_up(now, front.request, bank.exit)) {
-      bank.staged.pop();
-      --state_.staged;
-      if (!requests_.owner(front.request).waits) finish_request(front.request);
-      if (bank.staged.empty()) continue;
-    }
-    if (!bank.exit.blocked) next = std::min(next, bank.staged.front().ready);
-  }
-  state_.next_exit = next;
+  state_.stages.leave(
+      now, [&](std::uint32_t r, Refusal& refusal) { return look_up(now, r, refusal); },
+      [&](std::uint32_t r) {
+        if (!requests_.owner(r).waits) finish_request(r);
+      });
 }
 
 bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
@@ -246,7 +235,7 @@ void LoadStoreUnit::finish_stores(std::uint32_t index) {
 
 // A request was looked up in this cycle.
 void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
-  request_cycles_ += bank_mask_ == 0 || went_on_at_ != now ? 1 : 0;
+  request_cycles_ += !state_.stages.has_several_banks() || went_on_at_ != now ? 1 : 0;
   went_on_at_ = now;
   for (FirstLevel* level : {&data_.level(), &l1t_}) level->count_full(now);
   if (!refusal.counted) return;
@@ -281,7 +270,10 @@ LoadStoreUnit::Hold LoadStoreUnit::hold(Cycle now) const {
   // Only several banks are looked through for the one that the head waits for.
   const std::uint32_t current =
       state_.queue.empty() ? kNone : requests_.instruction(state_.queue.front()).current;
-  const Bank& bank = bank_mask_ == 0 || current == kNone ? state_.banks.front() : bank_of(current);
+  const unsigned number = state_.stages.has_several_banks() && current != kNone
+                              ? state_.stages.number_of(requests_.request(current).block)
+                              : 0;
+  const CacheStages::Bank& bank = state_.stages.bank(number);
   return bank.exit.counted && bank.staged.full() ? bank.exit.why : Hold::kCoalescer;
 }
 
@@ -454,12 +446,13 @@ void LoadStoreUnit::retire_if_done(std::uint32_t index) {
 Cycle LoadStoreUnit::next_event(Cycle now) const {
   Cycle next = state_.wheel.next(now);
   if (state_.flushing && !outgoing_.full()) next = now + 1;
-  if (state_.next_exit != kNever) next = std::min(next, std::max(state_.next_exit, now + 1));
+  if (state_.stages.next() != kNever) next = std::min(next, std::max(state_.stages.next(), now + 1));
   if (!state_.queue.empty()) {
     if (state_.busy_until > now) {
       next = std::min(next, state_.busy_until);
-    } else if (!state_.head.blocked && !stages_full(requests_.instruction(state_.queue.front()).current)) {
-      next = now + 1;
+    } else if (!state_.head.blocked) {
+      const std::uint32_t r = requests_.instruction(state_.queue.front()).current;
+      if (!goes_through_stages(r) || !state_.stages.full(requests_.request(r).block)) next = now + 1;
     }
   }
   return next;

@@ -14,13 +14,13 @@
 #ifndef WEFT_SM_LOAD_STORE_UNIT_H
 #define WEFT_SM_LOAD_STORE_UNIT_H
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "bus/clock_domain.h"
 #include "common/ring.h"
 #include "execute/executor.h"
+#include "sm/cache_stages.h"
 #include "sm/data_cache.h"
 #include "sm/event_wheel.h"
 #include "sm/first_level.h"
@@ -70,7 +70,7 @@ class LoadStoreUnit {
     state_.wheel.take(now, [this](const Event& event) { handle(event); });
   }
   void step(Cycle now) {
-    if (state_.next_exit <= now) leave_stages(now);
+    if (state_.stages.next() <= now) leave_stages(now);
     if (!state_.queue.empty() && state_.busy_until <= now) work_on_head(now);
   }
   Cycle next_event(Cycle now) const;
@@ -88,23 +88,25 @@ class LoadStoreUnit {
   void respond(Cycle now, std::uint64_t tag);
 
   // What keeps the unit from taking another instruction, or would if it were full. Ask after `step`.
-  enum class Hold : std::uint8_t { kPort, kCoalescer, kSharedMemory, kTexture, kMshr, kWays, kMissQueue };
+  using Hold = sm::Hold;
   Hold hold(Cycle now) const;
   // A response has come; `stages()` gives its stages. If the head request waited for one and goes on now, it
   // waited for this one.
   template <class StagesOf>
   void came_back(Cycle now, StagesOf&& stages) {
-    const bool awaited = state_.head.awaits_response() ||
-                         std::any_of(state_.banks.begin(), state_.banks.end(),
-                                     [](const Bank& bank) { return bank.exit.awaits_response(); });
+    const bool awaited = state_.head.awaits_response() || state_.stages.awaits_response();
     if (awaited || waited_in_.waits_for_division()) waited_in_.came_back(now, stages());
   }
 
   DataCache& data_cache() { return data_; }
-  // Requests that are to leave the SM; `sent`: one has.
+  // Requests that are to leave the SM. When one has: `try_again`.
   OutgoingQueue& outgoing() { return outgoing_; }
   const OutgoingQueue& outgoing() const { return outgoing_; }
-  void sent() { try_again(); }
+  // What was refused may go on now.
+  void try_again() {
+    state_.head.blocked = false;
+    state_.stages.try_again();
+  }
 
   void bind(statistics::Group& group);
 
@@ -119,28 +121,8 @@ class LoadStoreUnit {
     enum class Kind : std::uint8_t { kRequest, kShared, kPlace } kind = Kind::kRequest;
     std::uint32_t index = 0;
   };
-  // Of the request that is next to be looked up: it was refused.
-  struct Refusal {
-    bool blocked = false;  // nothing has changed since
-    bool counted = false;
-    Hold why = Hold::kMissQueue;
-    Cycle since = 0;
-    bool awaits_response() const { return counted && (why == Hold::kMshr || why == Hold::kWays); }
-  };
-  // In the stages before the data cache.
-  struct Staged {
-    std::uint32_t request = 0;
-    Cycle ready = 0;  // at the end of the stages
-  };
-  // Of the data cache: its stages, and the request at their end.
-  struct Bank {
-    Ring<Staged> staged;
-    Refusal exit;
-  };
-
   void handle(const Event& event);
   void give_request(std::uint32_t request);
-  void wide_latency(Instruction& instruction, std::uint32_t bytes) const;
   void enqueue(std::uint32_t index);
   // False: refused. `again`: not for the first time.
   bool probe(Cycle now, std::uint32_t request, bool again);
@@ -154,25 +136,6 @@ class LoadStoreUnit {
     return request.system == kNone && (request.target == Target::kL1d || request.target == Target::kWrite);
   }
   void leave_stages(Cycle now);
-  // What was refused may go on now.
-  void try_again() {
-    state_.head.blocked = false;
-    if (state_.staged == 0) return;
-    for (Bank& bank : state_.banks) bank.exit.blocked = false;
-    find_next_exit();
-  }
-  void find_next_exit() {
-    state_.next_exit = kNever;
-    for (const Bank& bank : state_.banks) {
-      if (!bank.staged.empty() && !bank.exit.blocked)
-        state_.next_exit = std::min(state_.next_exit, bank.staged.front().ready);
-    }
-  }
-  Bank& bank_of(std::uint32_t r) {
-    return state_.banks[requests_.request(r).block >> bank_shift_ & bank_mask_];
-  }
-  const Bank& bank_of(std::uint32_t r) const { return const_cast<LoadStoreUnit*>(this)->bank_of(r); }
-  bool stages_full(std::uint32_t r) const { return goes_through_stages(r) && bank_of(r).staged.full(); }
   void work_on_head(Cycle now);
   bool send_requests(Cycle now, std::uint32_t index);
   bool send_current(Cycle now, std::uint32_t index);
@@ -188,12 +151,9 @@ class LoadStoreUnit {
 
   struct State {
     State(const machine::SmConfig& config, bool looks_up_last)
-        : queue(config.memory_queue),
-          banks(config.l1d.banks, Bank{Ring<Staged>(looks_up_last ? config.l1d.latency : 0), Refusal()}) {}
+        : queue(config.memory_queue), stages(config, looks_up_last) {}
     Ring<std::uint32_t> queue;
-    std::vector<Bank> banks;
-    std::size_t staged = 0;    // requests in the stages of all banks
-    Cycle next_exit = kNever;  // the first one at the end, if nothing keeps it there
+    CacheStages stages;
     EventWheel<Event> wheel;
     std::uint32_t beside = 0;  // instructions that hold a place of the queue, but need none of what is behind
     Cycle busy_until = 0;      // shared memory works on the head until here
@@ -201,11 +161,9 @@ class LoadStoreUnit {
     bool flushing = false;     // a line is left to be written back in a cycle to come
     Hold working = Hold::kCoalescer;
     void archive(Archive& archive) {
-      auto& [queue_, banks_, staged_, next_exit_, wheel_, beside_, busy_until_, head_, flushing_, working_] =
-          *this;
-      archive(set_anew(banks_, next_exit_), at_rest(queue_), at_rest(staged_), at_rest(wheel_),
-              at_rest(beside_), busy_until_, head_.blocked, head_.counted, flushing_, head_.since, head_.why,
-              working_);
+      auto& [queue_, stages_, wheel_, beside_, busy_until_, head_, flushing_, working_] = *this;
+      archive(stages_, at_rest(queue_), at_rest(wheel_), at_rest(beside_), busy_until_, head_.blocked,
+              head_.counted, flushing_, head_.since, head_.why, working_);
     }
   };
 
@@ -218,8 +176,6 @@ class LoadStoreUnit {
   MemoryIntake intake_;
   DataCache data_;
   FirstLevel l1c_, l1t_;
-  const unsigned bank_shift_;      // of the block that a bank of the data cache has before the next one
-  const std::uint64_t bank_mask_;  // banks of the data cache - 1
   State state_;
   WaitsByStage waited_in_;
   Cycle now_ = 0;  // of the last `events`

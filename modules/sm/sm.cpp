@@ -7,6 +7,24 @@
 #include "weft/common/error.h"
 
 namespace weft::sm {
+namespace {
+
+// A block as it would enter the slot. Its domain, if it stays in one, is not chosen yet.
+execute::ResidentBlock block_for(const Core& core, std::uint16_t slot) {
+  const execute::Kernel& kernel = *core.state.kernel;
+  execute::ResidentBlock block;
+  block.slot = slot;
+  block.first_chunk = static_cast<std::uint16_t>(slot * kernel.chunks_per_block);
+  block.threads = block.live_threads = kernel.threads;
+  if (core.spreads_blocks) {
+    // Warp slots are numbered through, and domains take them in turn.
+    block.domain_count = static_cast<std::uint16_t>(core.domains.size());
+    block.domain = static_cast<std::uint16_t>(slot * block.warps() % block.domain_count);
+  }
+  return block;
+}
+
+}  // namespace
 
 using warp_formation::Stall;
 
@@ -136,7 +154,7 @@ bool Sm::can_launch() const {
       !core_.datapath->can_hold(free_slot(), core_.state.kernel->registers)) {
     return false;
   }
-  const execute::ResidentBlock block = block_for(free_slot());
+  const execute::ResidentBlock block = block_for(core_, free_slot());
   if (core_.spreads_blocks) {
     for (unsigned part = 0; part < block.parts(); ++part) {
       if (!core_.domains[block.domain_of_part(part)].unit->can_launch(block.part(part))) return false;
@@ -145,21 +163,6 @@ bool Sm::can_launch() const {
   }
   return std::any_of(core_.domains.begin(), core_.domains.end(),
                      [&](const Domain& domain) { return domain.unit->can_launch(block.part(0)); });
-}
-
-// A block as it would enter the slot. Its domain, if it stays in one, is not chosen yet.
-execute::ResidentBlock Sm::block_for(std::uint16_t slot) const {
-  const execute::Kernel& kernel = *core_.state.kernel;
-  execute::ResidentBlock block;
-  block.slot = slot;
-  block.first_chunk = static_cast<std::uint16_t>(slot * kernel.chunks_per_block);
-  block.threads = block.live_threads = kernel.threads;
-  if (core_.spreads_blocks) {
-    // Warp slots are numbered through, and domains take them in turn.
-    block.domain_count = static_cast<std::uint16_t>(core_.domains.size());
-    block.domain = static_cast<std::uint16_t>(slot * block.warps() % block.domain_count);
-  }
-  return block;
 }
 
 std::uint16_t Sm::free_slot() const {
@@ -171,7 +174,7 @@ std::uint16_t Sm::free_slot() const {
 void Sm::launch_block(const dispatch::Dim3& index) {
   const std::uint16_t slot = free_slot();
   execute::ResidentBlock& resident = core_.state.blocks[slot];
-  resident = block_for(slot);
+  resident = block_for(core_, slot);
   resident.live = true;
   resident.index = index;
   const warp_formation::Block block{slot, resident.first_chunk, resident.threads};

@@ -114,7 +114,6 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   void bind_thread_states(statistics::Group& group);
   std::uint8_t* direct_memory(std::uint64_t bytes);
   std::uint16_t free_slot() const;  // of a block; there is one
-  execute::ResidentBlock block_for(std::uint16_t slot) const;
   // What the schedulers did in a step: one has issued; one waits for a unit, or for the load-store unit.
   struct Choices {
     bool issued = false, unit_busy = false;

@@ -224,7 +224,7 @@ TEST(DataCacheBanks, NextEventMissesNothing) {
       bench.unit.step(now);
       while (!bench.unit.outgoing().empty()) {
         bench.sent.push_back(bench.unit.outgoing().take());
-        bench.unit.sent();
+        bench.unit.try_again();
         left.push_back({bench.sent.back().address / kSector, now});
       }
       next = bench.unit.next_event(now);

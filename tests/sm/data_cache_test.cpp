@@ -170,7 +170,7 @@ TEST(LookupLast, NextEventMissesNothing) {
     while (!bench.unit.outgoing().empty()) {
       leaves.push_back(now);
       bench.unit.outgoing().take();
-      bench.unit.sent();
+      bench.unit.try_again();
     }
     now = bench.unit.next_event(now);
   }

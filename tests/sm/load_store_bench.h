@@ -113,7 +113,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
       if (unit.data_cache().has_to_flush()) unit.flush(resting);
       while (!unit.outgoing().empty()) {
         sent.push_back(unit.outgoing().take());
-        unit.sent();
+        unit.try_again();
       }
     }
   }

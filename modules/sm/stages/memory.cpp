@@ -120,7 +120,7 @@ Stages MemoryStage::stages_of(const MemoryPort::Answer& answer) const {
 
 void MemoryStage::send() {
   const OutgoingRequest request = unit_.outgoing().take();
-  unit_.sent();
+  unit_.try_again();
   tlm::tlm_generic_payload& payload = payload_of(request);
   TransactionOrigin& origin = *origin_of(payload);
   origin.kind = request.kind;

@@ -1,0 +1,69 @@
+// The machines that model products show the latencies and widths that were published of these, within 5 %.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "microbenchmarks/measurement.h"
+#include "microbenchmarks/weft_machine.h"
+#include "weft/platform/gpu_config.h"
+
+namespace weft::microbenchmarks::machines_of_products_test {
+namespace {
+
+// One per process.
+struct Measured {
+  explicit Measured(const std::string& name)
+      : config(load_config(name, {})), machine(make_weft_machine(config)), bench(*machine) {}
+  double operator()(const std::string& id) {
+    for (const Measurement& each : all_measurements(bench.facts(), bench.sizes())) {
+      if (each.id() == id) return each.run(bench);
+    }
+    ADD_FAILURE() << "there is no measurement " << id;
+    return 0;
+  }
+
+  GpuConfig config;
+  std::unique_ptr<Machine> machine;
+  Bench bench;
+};
+
+struct Published {
+  const char* machine;
+  double fma, multiply, fma64, shuffle, shared, l1, l2;  // cycles; 0: not known
+  double l1_width;                                       // bytes of an SM in a cycle
+};
+
+class Products : public testing::TestWithParam<Published> {};
+
+TEST_P(Products, ShowWhatWasMeasuredOfThem) {
+  const Published& published = GetParam();
+  Measured measured(published.machine);
+  const auto is_near = [&](const std::string& id, double value) {
+    if (value == 0) return;
+    EXPECT_NEAR(measured(id), value, 0.05 * value) << id;
+  };
+  is_near("latency instruction=fma.rn.f32", published.fma);
+  is_near("latency instruction=mad.lo.u32", published.multiply);
+  is_near("latency instruction=fma.rn.f64", published.fma64);
+  is_near("latency instruction=shfl.sync.idx.b32", published.shuffle);
+  is_near("latency instruction=ld.shared.u32", published.shared);
+  is_near("chase cache=ca stride=128 bytes=1024", published.l1);
+  is_near("chase cache=ca stride=128 bytes=1048576", published.l2);
+  is_near("bandwidth_per_sm level=l1 access=read bytes=4", published.l1_width);
+}
+
+// Sources: the machines' pages.
+INSTANTIATE_TEST_SUITE_P(Machines, Products,
+                         testing::Values(Published{"gv100", 4, 5, 8, 0, 19, 28, 212, 126},
+                                         Published{"h200", 4, 4, 8, 26, 23, 32, 282.4, 125},
+                                         Published{"rtx3070", 4, 4, 0, 0, 24, 33, 219, 64}),
+                         [](const auto& info) { return std::string(info.param.machine); });
+
+// GPGPU-Sim 4.2: max(latency + 3, interval + 4) cycles.
+TEST(OracleMachines, ChainsAreThoseOfGpgpuSim) {
+  Measured measured("rtx3070-oracle");
+  EXPECT_EQ(measured("latency instruction=fma.rn.f32"), 7);
+  EXPECT_EQ(measured("latency instruction=add.u32"), 7);
+}
+
+}  // namespace
+}  // namespace weft::microbenchmarks::machines_of_products_test
