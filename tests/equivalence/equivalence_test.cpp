@@ -122,13 +122,23 @@ void add_likely_barriers(std::vector<Machine>& list) {
   }
 }
 
+// Conflicts of register banks are refused where several instructions begin together.
+std::vector<std::string> without_bank_conflicts(const std::string& config, const std::string& scheme) {
+  const bool together = scheme == "sbi" || scheme == "swi" || scheme == "variable_warps";
+  const bool conflicts = load_config(config).sm.datapath.operands.kind != datapath::Operands::Kind::kNone;
+  if (!together || !conflicts) return {};
+  return {"datapath.operands.kind=none"};
+}
+
 std::vector<Machine> machines() {
   std::vector<Machine> list;
   for (const auto& scheme : warp_formation::scheme_names()) {
     for (const auto& config : config_names()) {
       for (const unsigned size : {8u, 16u, 32u, 64u}) {
-        for (const char* dependence : {"barrel", "scoreboard"})
+        for (const char* dependence : {"barrel", "scoreboard"}) {
           list.push_back({config, scheme, dependence, size});
+          list.back().settings = without_bank_conflicts(config, scheme);
+        }
       }
     }
   }
