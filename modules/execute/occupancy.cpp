@@ -150,6 +150,7 @@ std::string settings_that_fit(const Shares& block, const machine::SmConfig& conf
   if (warps * domains > config.max_warps) set("max_warps", warps * domains);
   possible = possible && threads <= kMostThreads && warps * domains <= kMostWarps;
   if (block.shared > config.shared_bytes) {
+    if (config.unified_l1.on()) set("unified_l1.bytes", 0);
     set("shared_bytes", block.shared);
     possible = possible && block.shared <= kMostShared;
   }

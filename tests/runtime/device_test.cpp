@@ -318,7 +318,7 @@ TEST_P(Occupancy, ALaunchTakesWhatTheDeviceSaid) {
   device.synchronise();
   const machine::SmConfig& sm = device.gpu().config().sm;
   EXPECT_LE(device.program(module, "very_many").registers_per_thread, sm.max_registers_per_thread);
-  EXPECT_GT(device.program(module, "very_many").spill_loads, 0u);
+  EXPECT_EQ(device.program(module, "very_many").spill_loads > 0, sm.max_registers_per_thread < 150);
   EXPECT_LE(device.program(module, "asked").registers_per_thread, 24u);
   EXPECT_GE(device.blocks_per_sm(module, "resident", 256, 0), 3u);
 }
