@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/config_origins.h"
 #include "weft/datapath/datapath_config.h"
@@ -18,29 +19,22 @@ constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)
     "int_add",    "int_mul",    "int_div",    "float_add", "float_mul", "float_fma", "float_div",
     "double_add", "double_mul", "double_div", "sfu",       "move",      "warp"};
 
-void route(config::Visitor& v, const char* key, Unit& unit, const char* meaning) {
-  config::choice(v, key, unit,
-                 {{"int32", Unit::kInt32},
-                  {"fp32", Unit::kFp32},
-                  {"fp64", Unit::kFp64},
-                  {"sfu", Unit::kSfu},
-                  {"fp32_or_int32", Unit::kFp32OrInt32},
-                  {"load_store", Unit::kLoadStore},
-                  {"none", Unit::kNone}},
-                 meaning);
+using Words = std::vector<std::pair<const char*, Unit>>;
+
+Words routes_of_units() {
+  return {{"int32", Unit::kInt32},
+          {"fp32", Unit::kFp32},
+          {"fp64", Unit::kFp64},
+          {"sfu", Unit::kSfu},
+          {"fp32_or_int32", Unit::kFp32OrInt32},
+          {"load_store", Unit::kLoadStore},
+          {"none", Unit::kNone}};
 }
 // ... or that of the operation's kind.
-void route_or_kind(config::Visitor& v, const char* key, Unit& unit, const char* meaning) {
-  config::choice(v, key, unit,
-                 {{"kind", Unit::kByKind},
-                  {"int32", Unit::kInt32},
-                  {"fp32", Unit::kFp32},
-                  {"fp64", Unit::kFp64},
-                  {"sfu", Unit::kSfu},
-                  {"fp32_or_int32", Unit::kFp32OrInt32},
-                  {"load_store", Unit::kLoadStore},
-                  {"none", Unit::kNone}},
-                 meaning);
+Words routes_of_units_or_kind() {
+  Words words = routes_of_units();
+  words.insert(words.begin(), {"kind", Unit::kByKind});
+  return words;
 }
 
 bool is_half(ptx::Type type) {
@@ -136,12 +130,14 @@ void Units::describe(config::Visitor& v) {
       "sm.sfu_groups");
   for (std::size_t k = 0; k < kKinds; ++k) config::group(v, kKeys[k], lanes[k], kMeanings[k]);
   v.begin("routes", "the units on which an operation executes, by the kinds of sm.latency and more");
-  for (std::size_t i = 0; i < routes.size(); ++i) route(v, kRouteKeys[i], routes[i], kRouteKeys[i]);
-  route_or_kind(v, "half", half, "arithmetic on 16-bit floating-point numbers; kind: as other sizes");
-  route_or_kind(v, "other", other,
-                "logic, shifts, comparisons, selections, moves, conversions, signs; kind: as the kind of "
-                "sm.latency that they count as");
-  route(v, "control", control, "branches, calls, barriers, exits");
+  for (std::size_t i = 0; i < routes.size(); ++i)
+    config::choice(v, kRouteKeys[i], routes[i], routes_of_units(), kRouteKeys[i]);
+  config::choice(v, "half", half, routes_of_units_or_kind(),
+                 "arithmetic on 16-bit floating-point numbers; kind: as other sizes");
+  config::choice(v, "other", other, routes_of_units_or_kind(),
+                 "logic, shifts, comparisons, selections, moves, conversions, signs; kind: as the kind of "
+                 "sm.latency that they count as");
+  config::choice(v, "control", control, routes_of_units(), "branches, calls, barriers, exits");
   v.end();
 }
 
