@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -122,11 +123,18 @@ void add_likely_barriers(std::vector<Machine>& list) {
   }
 }
 
+bool has_bank_conflicts(const std::string& config) {
+  static std::map<std::string, bool> known;  // every test of this program makes the whole list
+  const auto [entry, is_new] = known.try_emplace(config);
+  if (is_new)
+    entry->second = load_config(config).sm.datapath.operands.kind != datapath::Operands::Kind::kNone;
+  return entry->second;
+}
+
 // Conflicts of register banks are refused where several instructions begin together.
 std::vector<std::string> without_bank_conflicts(const std::string& config, const std::string& scheme) {
   const bool together = scheme == "sbi" || scheme == "swi" || scheme == "variable_warps";
-  const bool conflicts = load_config(config).sm.datapath.operands.kind != datapath::Operands::Kind::kNone;
-  if (!together || !conflicts) return {};
+  if (!together || !has_bank_conflicts(config)) return {};
   return {"datapath.operands.kind=none"};
 }
 
