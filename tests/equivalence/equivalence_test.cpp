@@ -39,6 +39,11 @@ bool is_one_of_three(const std::string& config) {
   return config == "gtx480" || config == "dwr-tesla" || config == "harp-fermi";
 }
 
+// What differs from the machine of the same name is no mechanism of warps.
+bool is_variant(const std::string& config) {
+  return config.find("-oracle") != std::string::npos;
+}
+
 // Lanes that each run a warp in time. A warp of 32 has to fit a lane's slice of the registers; those that are
 // given back warp by warp are few, so that blocks wait for them.
 void add_lanes(std::vector<Machine>& list) {
@@ -143,6 +148,7 @@ std::vector<Machine> machines() {
   for (const auto& scheme : warp_formation::scheme_names()) {
     for (const auto& config : config_names()) {
       for (const unsigned size : {8u, 16u, 32u, 64u}) {
+        if (is_variant(config) && size != 32) continue;
         for (const char* dependence : {"barrel", "scoreboard"}) {
           list.push_back({config, scheme, dependence, size});
           list.back().settings = without_bank_conflicts(config, scheme);

@@ -105,9 +105,9 @@ JOIN:
     return allocations - before;
   };
   allocated(100);  // queues and pools grow to what they need
-  const std::uint64_t base = allocated(20);
+  const std::uint64_t base = allocated(12);
   const double before = bench.sum_over_sms("thread_instructions");
-  const std::uint64_t longer = allocated(100);
+  const std::uint64_t longer = allocated(60);
   const double instructions = bench.sum_over_sms("thread_instructions") - before;
   EXPECT_GT(instructions, 1'000'000);
   // More transactions than ever before may be under way at some moment, and the pools keep them; what came
