@@ -63,7 +63,7 @@ class SubCoreUnits {
   // A row holds the entrance of its unit for its cycles there, and then has a stage at least before it.
   static Cycle end(unsigned beats, Cycle taken, Cycle depth, Cycle latency) {
     const Cycle row = std::max<Cycle>(1, taken / std::max(1u, beats));
-    return taken - row + depth - 1 + std::max(latency, row + 1);
+    return taken - row + depth - 1 + std::max(latency, row);
   }
   Cycle next_free(Cycle now, Cycle next) const {
     for (const Cycle until : until_) next = until > now ? std::min(next, until) : next;

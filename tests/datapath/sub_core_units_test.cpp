@@ -64,17 +64,17 @@ TEST(SubCoreUnits, HalfAWarpWideUnitIsTakenForTwoCycles) {
 }
 
 // A dependent instruction follows after the latency on a pipeline of one stage. GPGPU-Sim's distance is
-// max(latency + 3, interval + 4): a pipeline of four.
+// max(latency, interval) + 5: a pipeline of six.
 TEST(SubCoreUnits, ResultsComeAfterLatencyOrInterval) {
   struct Case {
-    unsigned latency, interval, on_one_stage, on_four;
+    unsigned latency, interval, on_one_stage, on_six;
   };
-  for (const Case& c : {Case{4, 1, 4, 7}, Case{4, 2, 4, 7}, Case{21, 8, 21, 24}, Case{39, 2, 39, 42},
-                        Case{64, 64, 65, 68}, Case{1, 1, 2, 5}, Case{6, 4, 6, 9}, Case{330, 130, 330, 333}}) {
+  for (const Case& c : {Case{4, 1, 4, 9}, Case{4, 2, 4, 9}, Case{21, 8, 21, 26}, Case{39, 2, 39, 44},
+                        Case{64, 64, 64, 69}, Case{1, 1, 1, 6}, Case{2, 4, 4, 9}, Case{330, 130, 330, 335}}) {
     const UnitWork work(Unit::kFp64, c.latency, c.interval);
     EXPECT_EQ(start(*create(units(32), four_schedulers(1)), 100, work, warp()).end - 100, c.on_one_stage)
         << c.latency << ", " << c.interval;
-    EXPECT_EQ(start(*create(units(32), four_schedulers(4)), 100, work, warp()).end - 100, c.on_four)
+    EXPECT_EQ(start(*create(units(32), four_schedulers(6)), 100, work, warp()).end - 100, c.on_six)
         << c.latency << ", " << c.interval;
   }
 }
