@@ -6,7 +6,7 @@ namespace {
 
 class Fifo final : public Replacement {
  public:
-  explicit Fifo(const Setting& setting) : came_(setting.places()) {}
+  explicit Fifo(const Setting& setting) : came_(setting) {}
   void found(std::size_t) override {}
   void placed(std::size_t place, bool) override { came_.stamp(place); }
   std::size_t victim(const Set& set) const override { return came_.oldest(set); }

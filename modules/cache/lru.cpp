@@ -6,7 +6,7 @@ namespace {
 
 class Lru final : public Replacement {
  public:
-  explicit Lru(const Setting& setting) : used_(setting.places()) {}
+  explicit Lru(const Setting& setting) : used_(setting) {}
   void found(std::size_t place) override { used_.stamp(place); }
   void placed(std::size_t place, bool) override { used_.stamp(place); }
   std::size_t victim(const Set& set) const override { return used_.oldest(set); }

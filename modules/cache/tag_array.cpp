@@ -49,12 +49,22 @@ TagArray::TagArray(const TagConfig& config)
     : sets_(config.sets),
       line_bytes_(config.line_bytes),
       ways_(config.ways),
+      set_of_slot_(config.ways),
       replacement_(config.replacement.make({config.sets, config.ways})),
       set_index_(config.set_index.make({config.sets, config.line_bytes})),
       plain_(set_index_->plain()),
-      state_(config.sets * config.ways, config.ways) {}
+      state_(config.sets * config.ways, config.ways),
+      counts_(config.sets),
+      index_(config.ways > kFewWays ? config.sets * config.ways : 0) {
+  count_all_invalid();
+}
 
 std::size_t TagArray::search(Line line) const {
+  if (index_.used()) {
+    const std::size_t found = index_.find(line, kNone, [&](std::size_t slot) { return holds(slot, line); });
+    if (found != kNone) last_found_ = found;
+    return found;
+  }
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t slot = first; slot < first + ways_; ++slot) {
     if (holds(slot, line)) return last_found_ = slot;
@@ -66,42 +76,88 @@ void TagArray::keep_written_below(std::uint64_t percent) {
   keep_below_ = percent;
   if (percent == 0) return;
   state_.marked.assign(state_.lines.size(), 0);
-  without_marked_.resize(ways_);
+  without_marked_ = state_.states;
 }
 
 void TagArray::set_ways(std::size_t ways) {
   if (ways == state_.ways) return;
+  state_.ways = ways;
   invalidate_all();
   replacement_->reset();
-  state_.ways = ways;
+}
+
+void TagArray::set_state(std::size_t slot, LineState state) {
+  LineState& own = state_.states[slot];
+  const auto change = [&](LineState of) { return (state == of ? 1 : 0) - (own == of ? 1 : 0); };
+  const int invalid = change(LineState::kInvalid);
+  const int reserved = change(LineState::kReserved);
+  own = state;
+  const bool marked = keep_below_ != 0 && state_.marked[slot] != 0;
+  if (keep_below_ != 0) without_marked_[slot] = marked ? LineState::kReserved : state;
+  if (invalid == 0 && reserved == 0) return;
+  const std::size_t set = set_of_slot_.quotient(slot);
+  SetCounts& counts = counts_[set];
+  counts.invalid = static_cast<std::uint16_t>(counts.invalid + invalid);
+  counts.reserved = static_cast<std::uint16_t>(counts.reserved + reserved);
+  if (!marked) counts.kept = static_cast<std::uint16_t>(counts.kept + reserved);
+  if (invalid > 0)
+    counts.not_below = std::min(counts.not_below, static_cast<std::uint16_t>(slot - set * ways_));
+}
+
+void TagArray::set_mark(std::size_t slot, bool marked) {
+  state_.marked[slot] = marked ? 1 : 0;
+  state_.marked_lines += marked ? std::size_t{1} : ~std::size_t{0};
+  const LineState state = state_.states[slot];
+  without_marked_[slot] = marked ? LineState::kReserved : state;
+  if (state == LineState::kReserved) return;
+  SetCounts& counts = counts_[set_of_slot_.quotient(slot)];
+  counts.kept = static_cast<std::uint16_t>(counts.kept + (marked ? 1 : -1));
+}
+
+void TagArray::count_all_invalid() {
+  std::fill(counts_.begin(), counts_.end(), SetCounts{static_cast<std::uint16_t>(state_.ways), 0, 0, 0});
+  if (keep_below_ != 0) std::fill(without_marked_.begin(), without_marked_.end(), LineState::kInvalid);
+  index_.reset();
+}
+
+// What follows from the state, after the whole of it was read.
+void TagArray::derive() {
+  count_all_invalid();
+  for (std::size_t slot = 0; slot < state_.states.size(); ++slot) {
+    const LineState state = state_.states[slot];
+    if (state == LineState::kInvalid) continue;
+    SetCounts& counts = counts_[set_of_slot_.quotient(slot)];
+    const bool reserved = state == LineState::kReserved;
+    const bool marked = keep_below_ != 0 && state_.marked[slot] != 0;
+    --counts.invalid;
+    if (reserved) ++counts.reserved;
+    if (reserved || marked) ++counts.kept;
+    if (keep_below_ != 0) without_marked_[slot] = marked ? LineState::kReserved : state;
+    if (index_.used()) index_.place(slot, 0, state_.lines[slot]);
+  }
+}
+
+// Could `victim_slot` name one? If all lines are marked as written or reserved, a marked line has to go, but
+// only if no fill is to come after which its line could go.
+bool TagArray::has_victim(std::size_t set) const {
+  const SetCounts& counts = counts_[set];
+  if (counts.invalid != 0) return true;
+  if (counts.reserved == state_.ways) return false;
+  return keep_below_ == 0 || !keeps_marked() || counts.kept < state_.ways || counts.reserved == 0;
 }
 
 // An invalid way if there is one, else what the policy says.
 std::size_t TagArray::victim_slot(Line line) const {
-  const std::size_t first = set_of(line) * ways_;
-  const Replacement::Set set{first, state_.ways, &state_.states[first]};
-  bool may_go = false;
-  for (std::size_t slot = set.first; slot < set.end(); ++slot) {
-    if (state_.states[slot] == LineState::kInvalid) return slot;
-    may_go = may_go || set.may_go(slot);
+  const std::size_t set = set_of(line);
+  if (!has_victim(set)) return kNone;
+  SetCounts& counts = counts_[set];
+  const std::size_t first = set * ways_;
+  if (counts.invalid != 0) {
+    while (state_.states[first + counts.not_below] != LineState::kInvalid) ++counts.not_below;
+    return first + counts.not_below;
   }
-  return may_go ? victim_of(set) : kNone;
-}
-
-// Of a set with a line that is not reserved. If all others are marked as written, one of these has to go, but
-// only if no fill is to come after which its line could go.
-std::size_t TagArray::victim_of(const Replacement::Set& set) const {
-  if (keep_below_ == 0 || !keeps_marked()) return replacement_->victim(set);
-  bool may_go = false, reserved = false;
-  for (std::size_t way = 0; way < set.ways; ++way) {
-    const bool fills = set.states[way] == LineState::kReserved;
-    const bool kept = state_.marked[set.first + way] != 0;
-    without_marked_[way] = kept ? LineState::kReserved : set.states[way];
-    may_go = may_go || (!fills && !kept);
-    reserved = reserved || fills;
-  }
-  if (may_go) return replacement_->victim({set.first, set.ways, without_marked_.data()});
-  return reserved ? kNone : replacement_->victim(set);
+  const bool keeps = keep_below_ != 0 && keeps_marked() && counts.kept < state_.ways;
+  return replacement_->victim({first, state_.ways, (keeps ? without_marked_ : state_.states).data() + first});
 }
 
 LineState TagArray::access(Line line) {
@@ -112,10 +168,7 @@ LineState TagArray::access(Line line) {
 }
 
 bool TagArray::can_reserve(Line line) const {
-  if (keep_below_ != 0) return victim_slot(line) != kNone;
-  const auto first = state_.states.begin() + static_cast<std::ptrdiff_t>(set_of(line) * ways_);
-  return std::any_of(first, first + static_cast<std::ptrdiff_t>(state_.ways),
-                     [](LineState state) { return state != LineState::kReserved; });
+  return has_victim(set_of(line));
 }
 
 TagArray::Victim TagArray::content_of(std::size_t slot) const {
@@ -139,8 +192,9 @@ TagArray::Victim TagArray::reserve(Line line) {
     --state_.dirty;
   }
   unmark(slot);
+  if (index_.used()) index_.place(slot, state_.lines[slot], line);
   state_.lines[slot] = line;
-  state_.states[slot] = LineState::kReserved;
+  set_state(slot, LineState::kReserved);
   state_.written[slot] = 0;
   replacement_->placed(slot, victim.evicted);
   return victim;
@@ -150,7 +204,7 @@ bool TagArray::fill(Line line) {
   const std::size_t slot = slot_of(line);
   if (slot == kNone || state_.states[slot] != LineState::kReserved) return false;
   const bool dirty = state_.written[slot] != 0;
-  state_.states[slot] = dirty ? LineState::kDirty : LineState::kValid;
+  set_state(slot, dirty ? LineState::kDirty : LineState::kValid);
   state_.dirty += dirty ? 1 : 0;
   return true;
 }
@@ -158,14 +212,14 @@ bool TagArray::fill(Line line) {
 bool TagArray::hold(Line line) {
   const std::size_t slot = slot_of(line);
   if (slot == kNone || state_.states[slot] != LineState::kValid) return false;
-  state_.states[slot] = LineState::kReserved;
+  set_state(slot, LineState::kReserved);
   return true;
 }
 
 bool TagArray::mark_dirty_at(std::size_t slot) {
   if (slot == kNone || state_.states[slot] == LineState::kReserved) return false;
   if (state_.states[slot] == LineState::kValid) ++state_.dirty;
-  state_.states[slot] = LineState::kDirty;
+  set_state(slot, LineState::kDirty);
   return true;
 }
 
@@ -177,7 +231,7 @@ void TagArray::mark_dirty_on_fill(Line line) {
 bool TagArray::clean(Line line) {
   const std::size_t slot = slot_of(line);
   if (slot == kNone || state_.states[slot] != LineState::kDirty) return false;
-  state_.states[slot] = LineState::kValid;
+  set_state(slot, LineState::kValid);
   --state_.dirty;
   return true;
 }
@@ -194,7 +248,7 @@ LineState TagArray::invalidate(Line line) {
   const LineState was = state_.states[slot];
   if (was == LineState::kDirty) --state_.dirty;
   unmark(slot);
-  state_.states[slot] = LineState::kInvalid;
+  set_state(slot, LineState::kInvalid);
   return was;
 }
 
@@ -202,12 +256,14 @@ void TagArray::invalidate_all() {
   std::fill(state_.states.begin(), state_.states.end(), LineState::kInvalid);
   std::fill(state_.marked.begin(), state_.marked.end(), std::uint8_t{0});
   state_.dirty = state_.marked_lines = 0;
+  count_all_invalid();
 }
 
 void TagArray::reset() {
   state_ = State(state_.lines.size(), ways_);
   keep_written_below(keep_below_);
   replacement_->reset();
+  count_all_invalid();
 }
 
 void TagArray::bind(statistics::Group& group) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/line_index.h"
 #include "common/fast_divider.h"
 #include "weft/cache/cache_config.h"
 #include "weft/common/archive.h"
@@ -87,9 +88,7 @@ class TagArray {
   // another line of their set can, now or when its fill has come. 0 (the default): all may.
   void keep_written_below(std::uint64_t percent);
   void mark_written(std::size_t place) {
-    if (keep_below_ == 0 || state_.marked[place] != 0) return;
-    state_.marked[place] = 1;
-    ++state_.marked_lines;
+    if (keep_below_ != 0 && state_.marked[place] == 0) set_mark(place, true);
   }
   // From now on a set has so many ways, of those of the configuration; the others are invalid.
   // Precondition: no line is reserved or dirty. All lines become invalid if the number changes.
@@ -104,10 +103,14 @@ class TagArray {
   void archive(Archive& archive) {
     archive(state_);
     replacement_->archive(archive);
+    if (!archive.writes()) derive();
   }
   void bind(statistics::Group& group);
 
  private:
+  // Sets of more ways have an index of their lines.
+  static constexpr std::size_t kFewWays = 16;
+
   struct State {  // indexed by set * ways + way
     State(std::size_t slots, std::size_t all_ways)
         : ways(all_ways), lines(slots), states(slots, LineState::kInvalid), written(slots, 0) {}
@@ -125,6 +128,14 @@ class TagArray {
     }
   };
 
+  // Follows from the state: what a set has, so that nobody has to search through its ways.
+  struct SetCounts {
+    std::uint16_t invalid = 0;  // of the ways in use
+    std::uint16_t reserved = 0;
+    std::uint16_t kept = 0;       // reserved or marked as written
+    std::uint16_t not_below = 0;  // the first way that may be invalid
+  };
+
   std::size_t set_of(Line line) const {
     if (plain_) return sets_.remainder(line);
     if (line != mixed_line_) {
@@ -139,27 +150,32 @@ class TagArray {
   std::size_t slot_of(Line line) const { return holds(last_found_, line) ? last_found_ : search(line); }
   std::size_t search(Line line) const;
   std::size_t victim_slot(Line line) const;
-  std::size_t victim_of(const Replacement::Set& set) const;
+  bool has_victim(std::size_t set) const;
+  void set_state(std::size_t slot, LineState state);
+  void set_mark(std::size_t slot, bool marked);
+  void count_all_invalid();
+  void derive();
   // Few enough lines are marked as written, so that these are kept.
   bool keeps_marked() const {
     return state_.marked_lines * 100 < keep_below_ * state_.ways * sets_.divisor();
   }
   void unmark(std::size_t slot) {
-    if (keep_below_ == 0 || state_.marked[slot] == 0) return;
-    state_.marked[slot] = 0;
-    --state_.marked_lines;
+    if (keep_below_ != 0 && state_.marked[slot] != 0) set_mark(slot, false);
   }
   Victim content_of(std::size_t slot) const;
 
   FastDivider sets_;
   FastDivider line_bytes_;
   const std::size_t ways_;  // that a set has at most
+  const FastDivider set_of_slot_;
   const std::unique_ptr<Replacement> replacement_;
   const std::unique_ptr<SetIndex> set_index_;
   const bool plain_;  // the set index mixes nothing
   std::uint64_t keep_below_ = 0;
-  mutable std::vector<LineState> without_marked_;  // scratch: states of a set
   State state_;
+  mutable std::vector<SetCounts> counts_;  // by set
+  std::vector<LineState> without_marked_;  // the states, but kReserved for those that are marked
+  LineIndex index_;
   mutable Line mixed_line_ = ~Line{0};  // the line that was mixed last, which is often asked for again
   mutable std::size_t mixed_set_ = 0;
   mutable std::size_t last_found_ = 0;  // where a line was found: the same one is often looked up again

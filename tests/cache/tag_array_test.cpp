@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <vector>
 
 #include "weft/common/error.h"
 
@@ -208,6 +210,106 @@ TEST(TagArray, AgreesWithAListModelOnRandomTraffic) {
     set.push_front(line);
   }
   EXPECT_GT(hits, 1000);
+}
+
+// A set as its rules say it: each way is asked.
+class SearchedSet {
+ public:
+  explicit SearchedSet(std::size_t ways) : ways_(ways) {}
+
+  struct Way {
+    LineState state = LineState::kInvalid;
+    Line line = 0;
+    std::uint64_t used = 0;
+    bool written = false;
+  };
+  Way* find(Line line) {
+    for (Way& way : ways_) {
+      if (way.state != LineState::kInvalid && way.line == line) return &way;
+    }
+    return nullptr;
+  }
+  // The way that a line takes; none if it has to wait. `keeps`: few lines are written.
+  Way* victim(bool keeps) {
+    Way* oldest = nullptr;
+    Way* oldest_clean = nullptr;
+    bool fills = false;
+    for (Way& way : ways_) {
+      if (way.state == LineState::kInvalid) return &way;
+      fills = fills || way.state == LineState::kReserved;
+      if (way.state == LineState::kReserved) continue;
+      if (oldest == nullptr || way.used < oldest->used) oldest = &way;
+      if (!way.written && (oldest_clean == nullptr || way.used < oldest_clean->used)) oldest_clean = &way;
+    }
+    if (!keeps) return oldest;
+    return oldest_clean != nullptr || fills ? oldest_clean : oldest;
+  }
+  std::size_t written() const {
+    return static_cast<std::size_t>(
+        std::count_if(ways_.begin(), ways_.end(), [](const Way& way) { return way.written; }));
+  }
+
+ private:
+  std::vector<Way> ways_;
+};
+
+// Wide sets have an index of their lines and a list of their ways, which no search through the set may
+// contradict.
+TEST(TagArray, WideSetsDoWhatASearchThroughThemSays) {
+  constexpr std::uint64_t kSets = 3, kPercent = 25;
+  constexpr Line kLines = 200;
+  TagArray tags(geometry(kSets, 40));
+  tags.keep_written_below(kPercent);
+  std::mt19937_64 random(1);
+  std::size_t waited = 0, kept = 0;
+  for (const std::size_t ways : {40, 24}) {  // as many as a kernel leaves them
+    tags.set_ways(ways);
+    std::vector<SearchedSet> model(kSets, SearchedSet(ways));
+    std::uint64_t clock = 0;
+    for (int i = 0; i < 20000; ++i) {
+      const Line line = random() % kLines;
+      SearchedSet& set = model[line % kSets];
+      SearchedSet::Way* way = set.find(line);
+      ASSERT_EQ(tags.access(line), way == nullptr ? LineState::kInvalid : way->state);
+      if (way == nullptr) {
+        std::size_t written = 0;
+        for (const SearchedSet& each : model) written += each.written();
+        const bool keeps = written * 100 < kPercent * kSets * ways;
+        way = set.victim(keeps);
+        kept += way != nullptr && way != set.victim(false) ? 1 : 0;
+        waited += way == nullptr ? 1 : 0;
+        ASSERT_EQ(tags.can_reserve(line), way != nullptr);
+        if (way == nullptr) continue;
+        const TagArray::Victim victim = tags.reserve(line);
+        ASSERT_EQ(victim.evicted, way->state != LineState::kInvalid);
+        if (victim.evicted) {
+          ASSERT_EQ(victim.line, way->line);
+        }
+        *way = {LineState::kReserved, line, ++clock, false};
+        continue;
+      }
+      way->used = ++clock;
+      const std::uint64_t next = random() % 8;
+      if (next == 0) {
+        tags.invalidate(line);
+        *way = {};
+      } else if (next == 1) {
+        tags.mark_written(tags.place_of(line));
+        way->written = true;
+      } else if (next < (i % 4000 < 1000 ? 3u : 7u) && way->state == LineState::kReserved) {
+        tags.fill(line);
+        way->state = LineState::kValid;
+      }
+      if (i % 5000 != 4999) continue;  // a checkpoint
+      Archive out;
+      out(tags);
+      tags.reset();
+      Archive in(out.bytes());
+      in(tags);
+    }
+  }
+  EXPECT_GT(waited, 100u);
+  EXPECT_GT(kept, 100u);
 }
 
 TEST(TagArray, CountsEachAccessOnce) {
