@@ -37,6 +37,7 @@ PacketNetwork::Shape shape(const Config& config) {
   shape.output_queue = config.output_queue;
   shape.router_latency = config.router_latency;
   shape.arbitration = config.arbitration;
+  shape.virtual_output_queues = config.virtual_output_queues;
   shape.input_speedup = static_cast<unsigned>(config.input_speedup);
   return shape;
 }
@@ -79,6 +80,10 @@ void Config::describe(config::Visitor& v) {
             "SMs that share a network interface");
   v.integer("input_speedup", input_speedup, {1, 16}, "packets",
             "outputs to which an input interface may pass packets at the same time");
+  v.boolean(
+      "virtual_output_queues", virtual_output_queues,
+      "an input has a queue for each output interface, so that a packet whose output is busy does not stop "
+      "those behind it for others");
   v.integer("router_latency", router_latency, {1, 10'000}, "cycles",
             "cycles from the arrival of a packet's last flit to its delivery");
   config::choice(v, "arbitration", arbitration,

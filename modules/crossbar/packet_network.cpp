@@ -24,8 +24,8 @@ std::vector<std::uint16_t> interfaces_of(unsigned queues, unsigned lone, unsigne
 
 }  // namespace
 
-PacketNetwork::State::State(const Shape& shape, std::size_t in, std::size_t out)
-    : inputs(shape.inputs, Ring<Packet>(shape.input_queue)),
+PacketNetwork::State::State(const Shape& shape, std::size_t in, std::size_t out, std::size_t queues)
+    : inputs(shape.inputs, InputQueues<Packet>(shape.input_queue, queues)),
       outputs(shape.outputs, Ring<Packet>(shape.output_queue)),
       interfaces_in(in * shape.input_speedup),
       links_in(in),
@@ -39,29 +39,32 @@ PacketNetwork::PacketNetwork(const Shape& shape)
     : shape_(shape),
       interface_of_input_(interfaces_of(shape.inputs, shape.lone_inputs, shape.inputs_per_interface)),
       interface_of_output_(interfaces_of(shape.outputs, shape.lone_outputs, shape.outputs_per_interface)),
-      state_(shape, interface_of_input_.back() + 1u, interface_of_output_.back() + 1u),
+      queues_(shape.virtual_output_queues ? interface_of_output_.back() + 1u : 1u),
+      state_(shape, interface_of_input_.back() + 1u, interface_of_output_.back() + 1u, queues_),
       flits_(interface_of_output_.back() + 1u),
       flits_in_(interface_of_input_.back() + 1u) {}
 
 void PacketNetwork::reset() {
-  state_ = State(shape_, state_.links_in.size(), state_.interfaces_out.size());
+  state_ = State(shape_, state_.links_in.size(), state_.interfaces_out.size(), queues_);
   next_grant_ = kUnknown;
 }
 
 void PacketNetwork::push(unsigned input, void* content, unsigned output, unsigned flits, Cycle ready) {
-  Ring<Packet>& queue = state_.inputs[input];
+  InputQueues<Packet>& waiting = state_.inputs[input];
+  const unsigned queue = queue_to(interface_of_output_[output]);
   if (shape_.input_speedup != 1) {
     Cycle& link = state_.links_in[interface_of_input_[input]];
     ready = std::max(ready, link);
     link = ready + flits;
   }
-  queue.push({content, output, flits, state_.arrivals++, ready});
+  const bool first = waiting.empty(queue);
+  waiting.push(queue, {content, output, flits, state_.arrivals++, ready});
   ++state_.waiting;
-  if (queue.size() == 1) show_head(input);
+  if (first) show_head(input, queue);
 }
 
-void PacketNetwork::show_head(unsigned input) {
-  const Packet& head = state_.inputs[input].front();
+void PacketNetwork::show_head(unsigned input, unsigned queue) {
+  const Packet& head = state_.inputs[input].front(queue);
   state_.interfaces_out[interface_of_output_[head.output]].candidates.insert(input);
   next_grant_ = kUnknown;
 }
@@ -98,8 +101,8 @@ bool PacketNetwork::grant_once(Cycle now) {
   return true;
 }
 
-bool PacketNetwork::may_go(unsigned input, Cycle now) const {
-  const Packet& head = state_.inputs[input].front();
+bool PacketNetwork::may_go(unsigned out, unsigned input, Cycle now) const {
+  const Packet& head = head_to(out, input);
   return head.ready <= now && state_.interfaces_in[place_of(input)] <= now &&
          !state_.outputs[head.output].full();
 }
@@ -110,23 +113,23 @@ unsigned PacketNetwork::choose(unsigned out, Cycle now) const {
   if (shape_.arbitration == Arbitration::kOldest) {
     unsigned best = kNone;
     interface.candidates.for_each([&](unsigned input) {
-      if (!may_go(input, now)) return;
-      if (best == kNone || state_.inputs[input].front().order < state_.inputs[best].front().order)
-        best = input;
+      if (!may_go(out, input, now)) return;
+      if (best == kNone || head_to(out, input).order < head_to(out, best).order) best = input;
     });
     return best;
   }
   return interface.candidates.find_from(interface.last + 1,
-                                        [&](unsigned input) { return may_go(input, now); });
+                                        [&](unsigned input) { return may_go(out, input, now); });
 }
 
 void PacketNetwork::grant(unsigned out, unsigned input, Cycle now) {
   OutputInterface& interface = state_.interfaces_out[out];
-  Ring<Packet>& queue = state_.inputs[input];
-  Packet packet = queue.front();
-  queue.pop();
+  InputQueues<Packet>& waiting = state_.inputs[input];
+  const unsigned queue = queue_to(out);
+  Packet packet = waiting.front(queue);
+  waiting.pop(queue);
   interface.candidates.erase(input);
-  if (!queue.empty()) show_head(input);
+  if (!waiting.empty(queue)) show_head(input, queue);
   interface.last = input;
   interface.busy_until = now + packet.flits;
   state_.interfaces_in[place_of(input)] = now + packet.flits;
@@ -146,10 +149,11 @@ Cycle PacketNetwork::next_grant(Cycle now) {
 Cycle PacketNetwork::find_next_grant(Cycle now) const {
   if (state_.waiting == 0) return kNever;
   Cycle next = kNever;
-  for (const OutputInterface& interface : state_.interfaces_out) {
+  for (unsigned out = 0; out < state_.interfaces_out.size(); ++out) {
+    const OutputInterface& interface = state_.interfaces_out[out];
     if (interface.candidates.empty()) continue;
     const unsigned at_once = interface.candidates.find([&](unsigned input) {
-      const Packet& head = state_.inputs[input].front();
+      const Packet& head = head_to(out, input);
       if (state_.outputs[head.output].full()) return false;
       next =
           std::min(next, std::max({head.ready, state_.interfaces_in[place_of(input)], interface.busy_until}));

@@ -6,6 +6,9 @@
 // queue, which is taken at once. At each edge every free output interface grants at most one packet among the
 // heads of the input queues.
 //
+// An input has one queue, or one for each output interface (virtual output queues), which then offers its
+// head to that interface.
+//
 // With an input speed-up of s, an input interface may pass packets to s outputs at the same time. What comes
 // in from outside is still one flit per cycle: a packet may be granted no earlier than its first flit is
 // there. So a speed-up makes up for time lost at the head of the queue, and widens nothing.
@@ -18,6 +21,7 @@
 
 #include "bus/clock_domain.h"
 #include "common/ring.h"
+#include "crossbar/input_queues.h"
 #include "crossbar/queue_set.h"
 #include "weft/common/archive.h"
 #include "weft/crossbar/crossbar_config.h"
@@ -45,6 +49,7 @@ class PacketNetwork {
     std::size_t output_queue = 1;
     Cycle router_latency = 1;
     unsigned input_speedup = 1;
+    bool virtual_output_queues = false;
     Arbitration arbitration = Arbitration::kRoundRobin;
   };
 
@@ -88,7 +93,11 @@ class PacketNetwork {
   bool transmits(Cycle now) const {
     const auto busy = [now](const OutputInterface& out) { return out.busy_until > now; };
     const auto leaving = [now](const Ring<Packet>& out) { return !out.empty() && out.front().ready > now; };
-    const auto arriving = [now](const Ring<Packet>& in) { return !in.empty() && in.front().ready > now; };
+    const auto arriving = [now, this](const InputQueues<Packet>& in) {
+      for (unsigned queue = 0; queue < queues_; ++queue)
+        if (!in.empty(queue) && in.front(queue).ready > now) return true;
+      return false;
+    };
     return std::any_of(state_.interfaces_out.begin(), state_.interfaces_out.end(), busy) ||
            std::any_of(state_.outputs.begin(), state_.outputs.end(), leaving) ||
            std::any_of(state_.inputs.begin(), state_.inputs.end(), arriving);
@@ -112,8 +121,9 @@ class PacketNetwork {
     }
   };
   struct State {
-    State(const Shape& shape, std::size_t in, std::size_t out);  // numbers of interfaces
-    std::vector<Ring<Packet>> inputs;
+    // Numbers of interfaces, and of queues at each input.
+    State(const Shape& shape, std::size_t in, std::size_t out, std::size_t queues);
+    std::vector<InputQueues<Packet>> inputs;
     std::vector<Ring<Packet>> outputs;
     std::vector<Cycle> interfaces_in;  // busy until; as many for each as it may pass packets at a time
     std::vector<Cycle> links_in;       // with a speed-up: the last flit on its way from outside is in
@@ -132,7 +142,7 @@ class PacketNetwork {
   };
 
   unsigned choose(unsigned out, Cycle now) const;
-  bool may_go(unsigned input, Cycle now) const;
+  bool may_go(unsigned out, unsigned input, Cycle now) const;
   bool grant_once(Cycle now);
   Cycle find_next_grant(Cycle now) const;
   // Which of the places of the input's interface is free first.
@@ -146,10 +156,16 @@ class PacketNetwork {
     return best;
   }
   void grant(unsigned out, unsigned input, Cycle now);
-  void show_head(unsigned input);
+  void show_head(unsigned input, unsigned queue);
+  // The queue at each input whose head may go through this output interface.
+  unsigned queue_to(unsigned out) const { return queues_ == 1 ? 0 : out; }
+  const Packet& head_to(unsigned out, unsigned input) const {
+    return state_.inputs[input].front(queue_to(out));
+  }
 
   const Shape shape_;
   std::vector<std::uint16_t> interface_of_input_, interface_of_output_;
+  const unsigned queues_;  // of each input
   State state_;
   Cycle next_grant_ = kUnknown;  // before it nothing can be granted; a grant, an arrival and a place ask anew
   std::vector<std::uint64_t> flits_;     // per output interface

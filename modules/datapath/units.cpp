@@ -83,6 +83,25 @@ bool is_other(const ptx::Instruction& in) {
   }
 }
 
+OperationClass class_of(const ptx::Instruction& in) {
+  using ptx::Opcode;
+  switch (in.op) {
+    case Opcode::kVote:
+    case Opcode::kActivemask:
+    case Opcode::kElect:
+      return OperationClass::kVote;
+    case Opcode::kPopc:
+    case Opcode::kClz:
+    case Opcode::kBfind:
+      return OperationClass::kBitCount;
+    case Opcode::kCvt:
+      return ptx::is_float(in.type) != ptx::is_float(in.from) ? OperationClass::kConvert
+                                                              : OperationClass::kNone;
+    default:
+      return OperationClass::kNone;
+  }
+}
+
 Units::Units() {
   routes.fill(Unit::kInt32);
   const auto set = [this](ptx::Latency kind, Unit unit) { routes[static_cast<std::size_t>(kind)] = unit; };
@@ -99,6 +118,9 @@ Units::Units() {
 Unit Units::unit_of(const ptx::Instruction& in) const {
   if (in.unit == ptx::Unit::kMemory) return Unit::kLoadStore;
   if (in.is_control()) return control;
+  const OperationClass own = class_of(in);
+  if (own != OperationClass::kNone && classes[static_cast<std::size_t>(own)] != Unit::kByKind)
+    return classes[static_cast<std::size_t>(own)];
   if (is_other(in)) {
     if (other != Unit::kByKind) return other;
   } else if (half != Unit::kByKind && is_half(in.type) && in.unit == ptx::Unit::kSp) {
@@ -137,6 +159,10 @@ void Units::describe(config::Visitor& v) {
   config::choice(v, "other", other, routes_of_units_or_kind(),
                  "logic, shifts, comparisons, selections, moves, conversions, signs; kind: as the kind of "
                  "sm.latency that they count as");
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    config::choice(v, kOperationClassKeys[i], classes[i], routes_of_units_or_kind(),
+                   kOperationClassMeanings[i]);
+  }
   config::choice(v, "control", control, routes_of_units(), "branches, calls, barriers, exits");
   v.end();
 }

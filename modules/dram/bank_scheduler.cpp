@@ -18,6 +18,7 @@ void at_least(BankScheduler::Edge& edge, BankScheduler::Edge low) {
 
 void SchedulerConfig::describe(config::Visitor& v) {
   v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
+  config::group(v, "write_drain", write_drain, "writes wait apart from reads, and are served in groups");
   order.describe(v, "scheduler", "which waiting request is served next");
   page_policy.describe(v, "page_policy", "how long a row stays open");
   config::choice(v, "refresh", refresh, {{"all_banks", Refresh::kAllBanks}, {"per_bank", Refresh::kPerBank}},
@@ -25,6 +26,15 @@ void SchedulerConfig::describe(config::Visitor& v) {
                  "every t_refi for t_rfcpb");
   describe_device(v);
   v.integer("devices", timing.devices, {1, 64}, "devices", "devices side by side in a channel");
+}
+
+void WriteDrain::describe(config::Visitor& v) {
+  v.integer("queue", queue, {0, 4096}, "requests",
+            "places for writes, beside the queue_size places for reads; 0: one queue for both");
+  v.integer("high", high, {1, 4095}, "requests",
+            "writes are served when more of them than this wait, or when no read waits");
+  v.integer("low", low, {1, 4095}, "requests",
+            "reads are served again when fewer writes than this wait and a read waits");
 }
 
 void SchedulerConfig::describe_device(config::Visitor& v) {
@@ -44,6 +54,18 @@ void SchedulerConfig::describe_device(config::Visitor& v) {
 
 void SchedulerConfig::check(const std::string& where) const {
   timing.check(where);
+  if (write_drain.on() && (write_drain.low > write_drain.high || write_drain.high >= write_drain.queue)) {
+    throw config::RuleError(
+        where + "/write_drain",
+        {where + "/write_drain/queue", where + "/write_drain/high", where + "/write_drain/low"},
+        "found low " + std::to_string(write_drain.low) + ", high " + std::to_string(write_drain.high) +
+            ", queue " + std::to_string(write_drain.queue) + "; allowed: low <= high < queue");
+  }
+  if (write_drain.on() && order.make({1})->in_order()) {
+    throw config::RuleError(where + "/write_drain/queue", {where + "/scheduler"},
+                            "found " + std::to_string(write_drain.queue) +
+                                "; allowed: 0 with a scheduler that serves requests in order of arrival");
+  }
   if (refresh == Refresh::kPerBank && timing.refi != 0 && timing.rfcpb == 0) {
     throw config::RuleError(where + "/refresh", {where + "/t_rfcpb"},
                             "found per_bank with t_rfcpb = 0; allowed with t_rfcpb of at least 1");
@@ -70,6 +92,8 @@ BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsi
     : timing_(config.timing),
       order_(config.order.make({banks})),
       in_order_(order_->in_order()),
+      queue_size_(config.queue_size),
+      write_drain_(config.write_drain),
       page_policy_(config.page_policy.make({banks})),
       always_open_(page_policy_->always_open()),
       places_(places_of<Place>(config, banks)),
@@ -78,7 +102,7 @@ BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsi
       simple_(config.pseudo_channels == 1 && config.activate_cycles == 1),
       refresh_(config.refresh),
       refresh_interval_(per_bank() ? std::max<Edge>(timing_.refi / banks, 1) : timing_.refi),
-      state_(config.queue_size, banks, gates, config.bank_groups * config.pseudo_channels,
+      state_(config.places(), banks, gates, config.bank_groups * config.pseudo_channels,
              config.pseudo_channels),
       bank_activates_(banks, 0) {
   reset(0);
@@ -117,7 +141,13 @@ void BankScheduler::push(const Request& request, Edge now) {
     return;
   }
   Bank& bank = state_.banks[request.bank];
+  if (write_drain_.on()) {
+    if (request.write) ++state_.writes_queued;
+    entry.drained = waits_with_writes(bank, request);
+    ++state_.unbegun[list_of(entry)];
+  }
   append(bank, index);
+  if (entry.drained != state_.draining) return;
   if (bank.current != kNone && !state_.requests[bank.current].committed &&
       order_->displaces(hits(bank, request), hits(bank, state_.requests[bank.current].request))) {
     put_back(bank);
@@ -125,18 +155,61 @@ void BankScheduler::push(const Request& request, Edge now) {
   if (bank.current == kNone) state_.idle |= std::uint64_t{1} << request.bank;
 }
 
+bool BankScheduler::waits_with_writes(const Bank& bank, const Request& request) const {
+  const Entry* const older = overlapped(bank, request);
+  return older != nullptr ? older->drained : request.write;
+}
+
+// The youngest request of the bank for one of the same bursts. Served ones are answered in order anyway.
+const QueuedRequest* BankScheduler::overlapped(const Bank& bank, const Request& request) const {
+  const Entry* youngest = nullptr;
+  const auto look_at = [&](std::uint16_t index) {
+    const Entry& other = state_.requests[index];
+    if (other.request.row != request.row ||
+        other.request.first_burst >= request.first_burst + request.bursts ||
+        request.first_burst >= other.request.first_burst + other.request.bursts) {
+      return;
+    }
+    if (youngest == nullptr || youngest->order < other.order) youngest = &other;
+  };
+  for (const Waiting& waiting : bank.waiting) {
+    for (std::uint16_t index = waiting.first; index != kNone; index = state_.requests[index].next)
+      look_at(index);
+  }
+  if (bank.current != kNone) look_at(bank.current);
+  return youngest;
+}
+
+// Requests for which no command has gone out wait until their kind is served again.
+void BankScheduler::choose_direction() {
+  const std::size_t reads = state_.unbegun[0], writes = state_.unbegun[1];
+  const bool changes = state_.draining ? writes < write_drain_.low && reads != 0
+                                       : writes > write_drain_.high || (reads == 0 && writes != 0);
+  if (!changes) return;
+  state_.draining = !state_.draining;
+  if (state_.draining) ++drains_;
+  state_.idle = 0;
+  for (unsigned index = 0; index < state_.banks.size(); ++index) {
+    Bank& bank = state_.banks[index];
+    if (bank.current != kNone && !state_.requests[bank.current].committed) put_back(bank);
+    if (bank.current == kNone && !served(bank).empty()) state_.idle |= std::uint64_t{1} << index;
+  }
+}
+
 void BankScheduler::append(Bank& bank, std::uint16_t index) {
   Entry& entry = state_.requests[index];
-  entry.previous = bank.last;
+  Waiting& waiting = list_of(bank, entry);
+  entry.previous = waiting.last;
   entry.next = kNone;
-  (bank.last == kNone ? bank.first : state_.requests[bank.last].next) = index;
-  bank.last = index;
+  (waiting.empty() ? waiting.first : state_.requests[waiting.last].next) = index;
+  waiting.last = index;
 }
 
 void BankScheduler::unlink(Bank& bank, std::uint16_t index) {
   const Entry& entry = state_.requests[index];
-  (entry.previous == kNone ? bank.first : state_.requests[entry.previous].next) = entry.next;
-  (entry.next == kNone ? bank.last : state_.requests[entry.next].previous) = entry.previous;
+  Waiting& waiting = list_of(bank, entry);
+  (entry.previous == kNone ? waiting.first : state_.requests[entry.previous].next) = entry.next;
+  (entry.next == kNone ? waiting.last : state_.requests[entry.next].previous) = entry.previous;
 }
 
 // The current request goes back to its place by age.
@@ -145,7 +218,8 @@ void BankScheduler::put_back(Bank& bank) {
   Entry& entry = state_.requests[index];
   bank.current = kNone;
   classify(entry.request.bank);
-  std::uint16_t after = bank.first;
+  Waiting& waiting = list_of(bank, entry);
+  std::uint16_t after = waiting.first;
   while (after != kNone && state_.requests[after].order < entry.order) after = state_.requests[after].next;
   if (after == kNone) {
     append(bank, index);
@@ -153,7 +227,7 @@ void BankScheduler::put_back(Bank& bank) {
   }
   entry.next = after;
   entry.previous = state_.requests[after].previous;
-  (entry.previous == kNone ? bank.first : state_.requests[entry.previous].next) = index;
+  (entry.previous == kNone ? waiting.first : state_.requests[entry.previous].next) = index;
   state_.requests[after].previous = index;
 }
 
@@ -191,7 +265,7 @@ void BankScheduler::choose_in_order() {
 }
 
 void BankScheduler::choose_for(Bank& bank) {
-  const std::uint16_t chosen = order_->next(waiting_for(bank));
+  const std::uint16_t chosen = order_->next(waiting_for(bank, served(bank)));
   unlink(bank, chosen);
   make_current(bank, chosen);
 }
@@ -246,6 +320,7 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   started = kNoGate;
   if (state_.queued == 0) return false;
   refresh(now);
+  if (write_drain_.on()) choose_direction();
   choose();
 
   unsigned best = kNoBank;
@@ -253,6 +328,10 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   const bool column = best != kNoBank;
   const bool done = column && serve_column(best, now, finished, started);
   if (!column || dual_command_) serve_row(now);
+  if (write_drain_.on()) {
+    choose_direction();
+    choose();
+  }
   return done;
 }
 
@@ -291,11 +370,12 @@ bool BankScheduler::serve_column(unsigned index, Edge now, Finished& finished, s
     at_least(bank.precharge, finished.done);
   }
   count_queue(now);
+  if (write_drain_.on() && entry.request.write) --state_.writes_queued;
   state_.free.push_back(bank.current);
   bank.current = kNone;
   if (!always_open_ && page_policy_->closes(row_is_wanted(index))) close_row(bank);
   classify(index);
-  if (bank.first != kNone) state_.idle |= std::uint64_t{1} << index;
+  if (!served(bank).empty()) state_.idle |= std::uint64_t{1} << index;
   --state_.queued;
   choose();
   return true;
@@ -304,6 +384,7 @@ bool BankScheduler::serve_column(unsigned index, Edge now, Finished& finished, s
 void BankScheduler::commit(Entry& entry, Command command) {
   if (entry.committed) return;
   entry.committed = true;
+  if (write_drain_.on()) --state_.unbegun[list_of(entry)];
   Bank& bank = state_.banks[entry.request.bank];
   switch (command) {
     case Command::kColumn:
@@ -316,7 +397,8 @@ void BankScheduler::commit(Entry& entry, Command command) {
       ++row_conflicts_;
       break;
   }
-  const bool overtakes = bank.first != kNone && state_.requests[bank.first].order < entry.order;
+  const Waiting& waiting = list_of(bank, entry);
+  const bool overtakes = !waiting.empty() && state_.requests[waiting.first].order < entry.order;
   bank.overtakes = overtakes ? bank.overtakes + 1 : 0;
 }
 
@@ -351,7 +433,11 @@ void BankScheduler::activate(unsigned index, Edge begin) {
 // Does another request for the open row wait?
 bool BankScheduler::row_is_wanted(unsigned index) const {
   const Bank& bank = state_.banks[index];
-  if (!in_order_) return waiting_for(bank).oldest_hit() != kNone;
+  if (!in_order_) {
+    return std::any_of(bank.waiting.begin(), bank.waiting.end(), [&](const Waiting& waiting) {
+      return waiting_for(bank, waiting).oldest_hit() != kNone;
+    });
+  }
   for (std::size_t i = 0; i < state_.order_count; ++i) {
     const Request& request =
         state_.requests[state_.order[(state_.order_head + i) % state_.order.size()]].request;
@@ -472,7 +558,9 @@ BankScheduler::Edge BankScheduler::next(Edge now) const {
 std::size_t BankScheduler::queued(unsigned bank) const {
   const Bank& one = state_.banks[bank];
   std::size_t count = one.current != kNone ? 1 : 0;
-  for (std::uint16_t entry = one.first; entry != kNone; entry = state_.requests[entry].next) ++count;
+  for (const Waiting& waiting : one.waiting) {
+    for (std::uint16_t entry = waiting.first; entry != kNone; entry = state_.requests[entry].next) ++count;
+  }
   return count;
 }
 
@@ -499,6 +587,9 @@ void BankScheduler::bind(statistics::Group& group) {
   if (per_bank())
     group.counter("bank_refreshes", units::kCommands, "refreshes of one bank each, up to the last request",
                   bank_refreshes_);
+  if (write_drain_.on())
+    group.counter("write_drains", statistics::Unit("groups"), "times that writes were served in a group",
+                  drains_);
   group.counter("data_cycles", units::kCycles, "cycles in which the data bus moves data", data_cycles_);
   group.counter("queue_cycles", units::kCycles, "cycles with at least one request queued", busy_cycles_);
   group.counter(

@@ -9,6 +9,9 @@
 // the queue and the command bus are common. Bank b belongs to pseudo-channel b mod pseudo_channels, and there
 // to bank group (b / pseudo_channels) mod bank_groups.
 //
+// With `write_drain` reads and writes wait apart, and the channel serves one kind at a time. A request that
+// overlaps an older one of the other kind waits with that one, so accesses to one place stay in order.
+//
 // Which request a bank works on, and how long its row stays open, are parts that the configuration names
 // (weft/dram/request_order.h).
 #ifndef WEFT_DRAM_BANK_SCHEDULER_H
@@ -45,10 +48,15 @@ class BankScheduler {
 
   BankScheduler(const SchedulerConfig& config, unsigned banks, unsigned gates);
 
-  bool full() const { return state_.queued == state_.requests.size(); }
+  // No place for a read, or for a write.
+  bool full(bool write) const {
+    if (!write_drain_.on()) return state_.queued == state_.requests.size();
+    const std::size_t writes = state_.writes_queued;
+    return write ? writes == write_drain_.queue : state_.queued - writes == queue_size_;
+  }
   bool empty() const { return state_.queued == 0; }
   std::size_t queued() const { return state_.queued; }
-  // Not when full.
+  // Not when full for a request of its kind.
   void push(const Request& request, Edge now);
 
   // A request whose gate is shut may not send its first column command: there is no room for its response.
@@ -82,6 +90,15 @@ class BankScheduler {
   static constexpr unsigned kNoBank = ~0u;
 
   using Entry = QueuedRequest;
+  // Waiting requests, oldest first.
+  struct Waiting {
+    std::uint16_t first = kNone, last = kNone;
+    bool empty() const { return first == kNone; }
+    void archive(Archive& archive) {
+      auto& [first_, last_] = *this;
+      archive(first_, last_);
+    }
+  };
   struct Bank {
     std::uint64_t row = 0;
     bool open = false;
@@ -89,13 +106,13 @@ class BankScheduler {
     Edge precharge = 0;
     Edge read = 0;
     Edge write = 0;
-    std::uint16_t first = kNone;  // waiting requests, oldest first; the current one is not among them
-    std::uint16_t last = kNone;
+    std::array<Waiting, 2> waiting;  // without the current one; [1]: writes that are drained
     std::uint16_t current = kNone;
     std::uint64_t overtakes = 0;  // requests served since the oldest waiting request was passed over
     void archive(Archive& archive) {
-      auto& [row_, open_, activate_, precharge_, read_, write_, first_, last_, current_, overtakes_] = *this;
-      archive(row_, open_, activate_, precharge_, read_, write_, first_, last_, current_, overtakes_);
+      auto& [row_, open_, activate_, precharge_, read_, write_, waiting_, current_, overtakes_] = *this;
+      archive(row_, open_, activate_, precharge_, read_, write_, waiting_[0], waiting_[1], current_,
+              overtakes_);
     }
   };
   // Earliest next commands of a bank group, or of a pseudo-channel.
@@ -134,6 +151,9 @@ class BankScheduler {
     std::uint16_t order_count = 0;
     std::vector<std::uint16_t> order;
     std::size_t queued = 0;
+    std::size_t writes_queued = 0;         // of these; counted with write_drain only
+    std::array<std::size_t, 2> unbegun{};  // requests without a command so far, as Bank::waiting
+    bool draining = false;                 // writes are served
     std::uint64_t arrivals = 0;
     Edge row_bus = 0;  // an activate has the bus for row commands before this edge
     Edge refresh_due = 0;
@@ -143,24 +163,32 @@ class BankScheduler {
     Edge rests = 0;               // from this edge on no command keeps the channel or a bank from the next
     void archive(Archive& archive) {
       auto& [requests_, free_, banks_, gates_, groups_, channels_, wants_, idle_, order_head_, order_count_,
-             order_, queued_, arrivals_, row_bus_, refresh_due_, refresh_bank_, data_rest_, counted_,
-             rests_] = *this;
+             order_, queued_, writes_queued_, unbegun_, draining_, arrivals_, row_bus_, refresh_due_,
+             refresh_bank_, data_rest_, counted_, rests_] = *this;
       archive(set_anew(requests_), at_rest(queued_), free_, banks_, gates_, groups_, channels_,
               at_rest(wants_[0]), at_rest(wants_[1]), at_rest(wants_[2]), at_rest(idle_), order_head_,
-              at_rest(order_count_), order_, arrivals_, row_bus_, refresh_due_, refresh_bank_, data_rest_,
+              at_rest(order_count_), order_, at_rest(writes_queued_), at_rest(unbegun_[0]),
+              at_rest(unbegun_[1]), draining_, arrivals_, row_bus_, refresh_due_, refresh_bank_, data_rest_,
               counted_, rests_);
     }
   };
   enum class Command : std::uint8_t { kActivate, kPrecharge, kColumn };
 
+  static unsigned list_of(const Entry& entry) { return entry.drained ? 1 : 0; }
+  Waiting& list_of(Bank& bank, const Entry& entry) { return bank.waiting[list_of(entry)]; }
+  // Requests of the bank that may be served now.
+  const Waiting& served(const Bank& bank) const { return bank.waiting[state_.draining ? 1 : 0]; }
+  bool waits_with_writes(const Bank& bank, const Request& request) const;
+  const Entry* overlapped(const Bank& bank, const Request& request) const;
+  void choose_direction();
   void append(Bank& bank, std::uint16_t index);
   void unlink(Bank& bank, std::uint16_t index);
   void choose();
   void choose_in_order();
   void choose_for(Bank& bank);
   bool hits(const Bank& bank, const Request& request) const { return bank.open && bank.row == request.row; }
-  WaitingRequests waiting_for(const Bank& bank) const {
-    return {state_.requests, bank.first, bank.open, bank.row, bank.overtakes};
+  WaitingRequests waiting_for(const Bank& bank, const Waiting& waiting) const {
+    return {state_.requests, waiting.first, bank.open, bank.row, bank.overtakes};
   }
   void make_current(Bank& bank, std::uint16_t index);
   void put_back(Bank& bank);
@@ -202,6 +230,8 @@ class BankScheduler {
   const Timing timing_;
   const std::unique_ptr<RequestOrder> order_;
   const bool in_order_;
+  const std::uint64_t queue_size_;
+  const WriteDrain write_drain_;
   const std::unique_ptr<PagePolicy> page_policy_;
   const bool always_open_;
   const std::vector<Place> places_;  // of the banks
@@ -222,6 +252,7 @@ class BankScheduler {
   std::uint64_t refreshes_ = 0;
   std::uint64_t bank_refreshes_ = 0;
   std::uint64_t data_cycles_ = 0;
+  std::uint64_t drains_ = 0;
   std::uint64_t occupancy_ = 0;    // queued requests, summed over cycles
   std::uint64_t busy_cycles_ = 0;  // cycles with at least one request queued
   std::uint64_t active_cycles_ = 0;

@@ -46,7 +46,7 @@ DramChannel::DramChannel(sc_core::sc_module_name name, const ChannelConfig& conf
       map_(map),
       channel_(channel),
       index_(domain.add(*this)),
-      places_(config.scheduler.queue_size + config.extra_latency),
+      places_(config.scheduler.places() + config.extra_latency),
       hops_(bus::TargetPort::on_all(sockets, *this, {domain, index_})),
       scheduler_(config.scheduler, map.banks(), ports),
       state_(config, places_, ports) {
@@ -127,25 +127,35 @@ Cycle DramChannel::step(Cycle now) {
   return next_work(now);
 }
 
+bool DramChannel::is_atomic(const Payload& payload) {
+  const TransactionOrigin* const origin = origin_of(payload);
+  return origin != nullptr && origin->kind == AccessKind::kAtomic;
+}
+
+bool DramChannel::scheduler_takes_next() const {
+  if (state_.arrivals.empty()) return false;
+  const Payload& payload = *state_.flights[state_.arrivals.front()].payload;
+  return !scheduler_.full(payload.is_write() && !is_atomic(payload));
+}
+
 void DramChannel::take_arrivals(Cycle now) {
-  while (!state_.arrivals.empty() && !scheduler_.full() &&
-         state_.flights[state_.arrivals.front()].ready <= now) {
+  while (scheduler_takes_next() && state_.flights[state_.arrivals.front()].ready <= now) {
     const std::uint32_t handle = state_.arrivals.front();
     state_.arrivals.pop();
     const Flight& flight = state_.flights[handle];
     const Payload& payload = *flight.payload;
-    const TransactionOrigin* origin = origin_of(payload);
-    const bool atomic = origin != nullptr && origin->kind == AccessKind::kAtomic;
+    const bool atomic = is_atomic(payload);
     const memory::ChannelMap::Place place = map_.place(payload.get_address());
     BankScheduler::Request request;
     request.handle = handle;
     request.gate = flight.port;
     request.bank = place.bank;
     request.row = place.row;
+    request.first_burst = place.column / config_.scheduler.timing.burst_bytes();
     request.bursts = bursts_of(payload);
     // An atomic reads the row; its lanes then keep the bank busy, the write of the results included.
     request.write = payload.is_write() && !atomic;
-    request.occupy = atomic ? origin->atomic_lanes * config_.atomic_interval : 0;
+    request.occupy = atomic ? origin_of(payload)->atomic_lanes * config_.atomic_interval : 0;
     scheduler_.push(request, now);
   }
 }
@@ -218,8 +228,7 @@ Cycle DramChannel::next_work(Cycle now) const {
     if (state_.ports[i].responses.empty() || hops_[i]->busy()) continue;
     next = std::min(next, std::max(state_.ports[i].responses.front().done, hops_[i]->usable_from()));
   }
-  if (!state_.arrivals.empty() && !scheduler_.full())
-    next = std::min(next, state_.flights[state_.arrivals.front()].ready);
+  if (scheduler_takes_next()) next = std::min(next, state_.flights[state_.arrivals.front()].ready);
   if (!state_.blocked.empty() && state_.waiting < places_)
     next = std::min(next, hops_[state_.blocked.front()]->withheld()->ready);
   return next;

@@ -97,6 +97,9 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   unsigned bursts_of(const Payload& payload) const;
   sc_core::sc_time lone_time(const Payload& payload) const;
   void accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready);
+  static bool is_atomic(const Payload& payload);
+  // A request has arrived, and the scheduler has a place for one of its kind.
+  bool scheduler_takes_next() const;
   void take_arrivals(Cycle now);
   void schedule(Cycle now);
   void admit_blocked(Cycle now);

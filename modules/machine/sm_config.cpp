@@ -163,6 +163,21 @@ void SmConfig::OperationLatency::describe(config::Visitor& v) {
   v.integer("interval", interval, {1, 1000}, "cycles", "initiation interval per beat");
 }
 
+void SmConfig::OwnLatency::describe(config::Visitor& v) {
+  v.integer("cycles", cycles, {0, 1000}, "cycles",
+            "execution latency; 0: latency and interval of the kind above that they count as");
+  v.integer("interval", interval, {1, 1000}, "cycles", "initiation interval per beat");
+}
+
+void SmConfig::Barrier::describe(config::Visitor& v) {
+  v.integer(
+      "latency", latency, {0, 1000}, "cycles",
+      "cycles until a warp's barrier instruction takes effect, after its resolution as a branch and after "
+      "those before it");
+  v.integer("interval", interval, {0, 1000}, "cycles",
+            "cycles between two warps at the barriers of the SM; 0: any number at a time");
+}
+
 void SmConfig::RegisterEstimate::describe(config::Visitor& v) {
   v.boolean(
       "enabled", enabled,
@@ -321,16 +336,17 @@ void SmConfig::describe(config::Visitor& v) {
   v.begin("latency", "execution latency and initiation interval by kind of operation");
   for (std::size_t i = 0; i < latency.size(); ++i)
     config::group(v, kLatencyKeys[i], latency[i], kLatencyKeys[i]);
-  v.begin("other", "logic, shifts, comparisons, selections, moves, conversions, signs");
-  v.integer("cycles", other_latency.cycles, {0, 1000}, "cycles",
-            "execution latency; 0: latency and interval of the kind above that they count as");
-  v.integer("interval", other_latency.interval, {1, 1000}, "cycles", "initiation interval per beat");
-  v.end();
+  config::group(v, "other", other_latency,
+                "logic, shifts, comparisons, selections, moves, conversions, signs");
+  for (std::size_t i = 0; i < class_latency.size(); ++i)
+    config::group(v, datapath::kOperationClassKeys[i], class_latency[i],
+                  datapath::kOperationClassMeanings[i]);
   v.end();
   config::choice(v, "integer_multiply_unit", integer_multiply_unit,
                  {{"lanes", ptx::Unit::kSp}, {"sfu", ptx::Unit::kSfu}},
                  "where int_mul operations execute: on the lanes, or on the special-function units, as in "
                  "GPGPU-Sim 3.x");
+  config::group(v, "barrier", barrier, "barriers of thread blocks");
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "unified_l1", unified_l1, "one memory for the data cache and shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");

@@ -212,6 +212,42 @@ TEST(PacketNetwork, ASpeedupWidensNothing) {
   }
 }
 
+// Packets of one flit for random outputs. One queue per input gets 2 - sqrt(2) of the flits through (Karol,
+// Hluchyj, Morgan 1987), with many inputs; virtual output queues get nearly all of them through.
+TEST(PacketNetwork, VirtualOutputQueuesAreNotStoppedByTheirHead) {
+  for (const bool virtual_queues : {false, true}) {
+    PacketNetwork::Shape shape = square(32);
+    shape.virtual_output_queues = virtual_queues;
+    PacketNetwork network(shape);
+    std::mt19937 random(5);
+    for (unsigned i = 0; i < 32 * 800; ++i) network.push(i % 32, content(0), random() % 32, 1, 1);
+    run(network, 501);
+    std::uint64_t flits = 0;
+    for (unsigned out = 0; out < 32; ++out) flits += network.flits(out);
+    const double share = static_cast<double>(flits) / (32 * 500);
+    if (virtual_queues) {
+      EXPECT_GT(share, 0.98);
+    } else {
+      EXPECT_NEAR(share, 0.586, 0.02);
+    }
+  }
+}
+
+// Input 0 passes one packet at a time, whichever queues they wait in. Those for one output stay in order.
+TEST(PacketNetwork, VirtualOutputQueuesShareTheirInput) {
+  PacketNetwork::Shape shape = square(3);
+  shape.virtual_output_queues = true;
+  shape.input_queue = 4;
+  PacketNetwork network(shape);
+  for (const unsigned output : {0u, 0u, 1u, 2u}) network.push(0, content(output), output, 2, 1);
+  EXPECT_TRUE(network.input_full(0));
+  std::vector<Cycle> when;
+  const std::vector<int> counts = run(network, 100, &when);
+  EXPECT_EQ((std::vector<int>{counts[0], counts[1], counts[2]}), (std::vector<int>{2, 1, 1}));
+  EXPECT_EQ(when, (std::vector<Cycle>{3, 5, 7, 9})) << "granted two cycles apart";
+  EXPECT_EQ(network.waiting_in(0), 0u);
+}
+
 // Every input sends to outputs chosen at random: heads that wait for an output keep back what lies behind.
 TEST(PacketNetwork, ASpeedupRaisesTheThroughputOfRandomTraffic) {
   std::array<std::uint64_t, 2> flits{};

@@ -187,6 +187,51 @@ TEST(BankScheduler, ARefreshOfABankClosesOnlyItsRow) {
   EXPECT_EQ(tree.sample()["row_misses"], 4);
 }
 
+// Writes are served in groups: four places for them, drained when more than two wait.
+SchedulerConfig draining() {
+  SchedulerConfig config = bank_scheduler_test::config();
+  config.write_drain = {4, 2, 1};
+  return config;
+}
+
+TEST(BankSchedulerDrain, ReadsGoBeforeOlderWritesUntilThoseAreMany) {
+  const BankRequest read = request(3);
+  const std::vector<BankRequest> two{request(0, true), request(1, true), read},
+      three{request(0, true), request(1, true), request(2, true), read};
+  EXPECT_EQ(finished(config(), two)[0], kWritten) << "one queue: the oldest first";
+  const std::vector<Edge> patient = finished(draining(), two);
+  EXPECT_EQ(patient[2], kActivated);
+  EXPECT_GT(patient[0], patient[2]);
+  const std::vector<Edge> urgent = finished(draining(), three);
+  EXPECT_EQ(urgent[0], kWritten);
+  EXPECT_GT(urgent[3], urgent[2]) << "none is left when the read is served";
+}
+
+// A write of bank 0 and a read of bank 1 wait; the write's burst may not pass the read of the same place.
+TEST(BankSchedulerDrain, AccessesToOnePlaceStayInOrder) {
+  const std::vector<Edge> written = finished(draining(), {request(0, true), request(1), request(0)});
+  EXPECT_GT(written[2], written[0]);
+  EXPECT_GT(written[0], written[1]);
+  std::vector<BankRequest> read{request(0, false, 1), request(0), request(0, true), request(1, true),
+                                request(2, true)};
+  const std::vector<Edge> later = finished(draining(), read);
+  EXPECT_GT(later[2], later[1]);
+  read[2].first_burst = 1;  // another place of the row: nothing keeps it back
+  EXPECT_LT(finished(draining(), read)[2], later[2]);
+}
+
+TEST(BankSchedulerDrain, EachKindHasItsPlaces) {
+  SchedulerConfig small = draining();
+  small.queue_size = 1;
+  BankScheduler scheduler(small, 8, 1);
+  scheduler.push(request(0), 0);
+  EXPECT_TRUE(scheduler.full(false));
+  EXPECT_FALSE(scheduler.full(true));
+  for (unsigned bank = 1; bank <= 4; ++bank) scheduler.push(request(bank, true), 0);
+  EXPECT_TRUE(scheduler.full(true));
+  EXPECT_EQ(scheduler.queued(), 5u);
+}
+
 std::string message(const SchedulerConfig& config) {
   try {
     config.check("/dram");
@@ -209,6 +254,16 @@ TEST(BankSchedulerConfig, RefusesWhatCannotBe) {
   wrong.timing.refi = 4000;
   EXPECT_EQ(message(wrong),
             "/dram/refresh: found per_bank with t_rfcpb = 0; allowed with t_rfcpb of at least 1");
+  SchedulerConfig drain = config();
+  drain.write_drain = {20, 20, 5};
+  EXPECT_EQ(message(drain),
+            "/dram/write_drain: found low 5, high 20, queue 20; allowed: low <= high < queue");
+  drain.write_drain = {32, 20, 5};
+  EXPECT_EQ(message(drain), "no error");
+  drain.order = PartChoice<RequestOrder>{"fcfs"};
+  EXPECT_EQ(message(drain),
+            "/dram/write_drain/queue: found 32; allowed: 0 with a scheduler that serves requests in order of "
+            "arrival");
   wrong.timing.rfcpb = 2000;
   EXPECT_EQ(message(wrong),
             "/dram/t_refi: 4000 cycles; allowed: 0 (off) or at least 4104 (2 x (t_rc + t_rp + t_rfcpb))");

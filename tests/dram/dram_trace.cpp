@@ -9,14 +9,16 @@
 // SystemC's library has main().
 int sc_main(int arguments, char* argument[]) {
   if (arguments < 3) {
-    std::fprintf(
-        stderr,
-        "usage: dram_trace STANDARD.json sequential|random|strided|writes|mixed [--refresh|--print]\n");
+    std::fprintf(stderr,
+                 "usage: dram_trace STANDARD.json sequential|random|strided|writes|mixed "
+                 "[--refresh|--drain|--print]\n");
     return 2;
   }
   try {
     const bool refreshes = arguments > 3 && std::strcmp(argument[3], "--refresh") == 0;
-    const weft::dram::Standard standard = weft::dram::standard_of(argument[1], refreshes);
+    weft::dram::Standard standard = weft::dram::standard_of(argument[1], refreshes);
+    if (arguments > 3 && std::strcmp(argument[3], "--drain") == 0)
+      standard.scheduler.write_drain = weft::dram::write_drain_of_the_comparison();
     const auto trace = weft::dram::trace_of(standard, argument[2], 20'000);
     if (arguments > 3 && std::strcmp(argument[3], "--print") == 0) {
       for (const weft::dram::TracedRequest& request : trace)

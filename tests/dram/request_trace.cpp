@@ -14,6 +14,7 @@ namespace weft::dram {
 namespace {
 
 constexpr unsigned kColumns = 32;  // bursts of a row
+constexpr std::size_t kMostWaiting = 64;
 
 struct Shape {
   unsigned pseudo_channels, groups, banks;  // banks of a group
@@ -82,12 +83,13 @@ Replay replay(const Standard& standard, const std::vector<TracedRequest>& trace)
   std::size_t next = 0, done = 0;
   BankScheduler::Edge now = 0, last = 0;
   for (; done < trace.size(); ++now) {
-    if (next < trace.size() && !scheduler.full()) {
+    if (next < trace.size() && !scheduler.full(trace[next].write) && scheduler.queued() < kMostWaiting) {
       const TracedRequest& traced = trace[next++];
       BankRequest request;
       request.bank =
           (traced.bank * shape.groups + traced.group) * shape.pseudo_channels + traced.pseudo_channel;
       request.row = traced.row;
+      request.first_burst = traced.column;
       request.write = traced.write;
       scheduler.push(request, now);
     }

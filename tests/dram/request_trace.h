@@ -3,6 +3,7 @@
 // The program `dram_trace` prints a trace, a request per line, and what Weft's scheduler does with it:
 //   dram_trace configs/dram/hbm2.json random            cycles, row hits, bus utilisation
 //   dram_trace configs/dram/hbm2.json random --refresh  the same with refreshes of all banks
+//   dram_trace configs/dram/hbm2.json mixed --drain     the same with writes in a buffer that is drained
 //   dram_trace configs/dram/hbm2.json random --print    R|W pseudo-channel group bank row column
 // modules/dram/README.md compares its numbers with those of Ramulator 2.
 #ifndef WEFT_TESTS_DRAM_REQUEST_TRACE_H
@@ -23,6 +24,11 @@ struct TracedRequest {
   std::uint64_t row = 0;
   unsigned column = 0;  // in bursts
 };
+
+// Ramulator 2's: 64 places for writes, drained from 80 % down to 20 %.
+inline WriteDrain write_drain_of_the_comparison() {
+  return {64, 51, 13};
+}
 
 // A file of configs/dram, with or without its refreshes.
 Standard standard_of(const std::string& path, bool refreshes);

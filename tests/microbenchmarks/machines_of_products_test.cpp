@@ -30,6 +30,7 @@ struct Published {
   const char* machine;
   double fma, multiply, fma64, shuffle, shared, l1, l2;  // cycles; 0: not known
   double l1_width;                                       // bytes of an SM in a cycle
+  double count, vote, convert, barrier, full_barrier;    // cycles; barriers of 1 and 32 warps
 };
 
 class Products : public testing::TestWithParam<Published> {};
@@ -46,6 +47,11 @@ TEST_P(Products, ShowWhatWasMeasuredOfThem) {
   is_near("latency instruction=fma.rn.f64", published.fma64);
   is_near("latency instruction=shfl.sync.idx.b32", published.shuffle);
   is_near("latency instruction=ld.shared.u32", published.shared);
+  is_near("latency instruction=popc.b32", published.count);
+  is_near("latency instruction=setp.ne.u32 + vote.sync.ballot.b32", published.vote);
+  is_near("latency instruction=cvt.rn.f32.u32 + cvt.rzi.u32.f32 + add.u32", published.convert);
+  is_near("latency instruction=bar.sync threads=32", published.barrier);
+  is_near("latency instruction=bar.sync threads=1024", published.full_barrier);
   is_near("chase cache=ca stride=128 bytes=1024", published.l1);
   is_near("chase cache=ca stride=128 bytes=1048576", published.l2);
   is_near("bandwidth_per_sm level=l1 access=read bytes=4", published.l1_width);
@@ -53,9 +59,10 @@ TEST_P(Products, ShowWhatWasMeasuredOfThem) {
 
 // Sources: the machines' pages.
 INSTANTIATE_TEST_SUITE_P(Machines, Products,
-                         testing::Values(Published{"gv100", 4, 5, 8, 0, 19, 28, 212, 126},
-                                         Published{"h200", 4, 4, 8, 26, 23, 32, 282.4, 125},
-                                         Published{"rtx3070", 4, 4, 0, 0, 24, 33, 219, 64}),
+                         testing::Values(Published{"gv100", 4, 5, 8, 0, 19, 28, 212, 126, 0, 0, 0, 0, 0},
+                                         Published{"h200", 4, 4, 8, 26, 23, 32, 282.4, 125, 17, 17, 27.2, 14,
+                                                   76},
+                                         Published{"rtx3070", 4, 4, 0, 0, 24, 33, 219, 64, 0, 0, 0, 0, 0}),
                          [](const auto& info) { return std::string(info.param.machine); });
 
 // What chains of these instructions take on GPGPU-Sim 4.2 itself (configs/rtx3070-oracle.md).

@@ -21,6 +21,7 @@ struct Config {
   std::uint64_t output_queue = 8;
   std::uint64_t sms_per_interface = 1;
   std::uint64_t input_speedup = 1;
+  bool virtual_output_queues = false;
   std::uint64_t router_latency = 4;
   Arbitration arbitration = Arbitration::kRoundRobin;
 

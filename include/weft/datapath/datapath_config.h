@@ -31,6 +31,20 @@ enum class Binding : std::uint8_t { kAuto, kSlot, kTurns, kFewest };
 // Whether an operation computes nothing: logic, shifts, comparisons, selections, moves, conversions, signs.
 bool is_other(const ptx::Instruction& in);
 
+// Operations that may have a latency and a route apart from others of their kind.
+enum class OperationClass : std::uint8_t {
+  kVote,      // vote, activemask, elect
+  kBitCount,  // popc, clz, bfind
+  kConvert,   // cvt between an integer and a floating-point number
+  kNone,
+};
+inline constexpr std::size_t kOperationClasses = 3;
+inline constexpr std::array<const char*, kOperationClasses> kOperationClassKeys = {"vote", "bit_count",
+                                                                                   "convert"};
+inline constexpr std::array<const char*, kOperationClasses> kOperationClassMeanings = {
+    "vote, activemask, elect", "popc, clz, bfind", "conversions between integers and floating-point numbers"};
+OperationClass class_of(const ptx::Instruction& in);
+
 // Units of their own for kinds of operations, instead of SIMD groups and special-function units that do all.
 struct Units {
   // Where an operation executes.
@@ -54,6 +68,7 @@ struct Units {
   std::array<Lanes, kKinds> lanes{{{4, 16}, {4, 16}, {4, 16}, {4, 4}}};  // by Unit
   std::array<Unit, static_cast<std::size_t>(ptx::Latency::kCount)> routes;
   Unit half = Unit::kFp32, other = Unit::kByKind, control = Unit::kNone;
+  std::array<Unit, kOperationClasses> classes{Unit::kByKind, Unit::kByKind, Unit::kByKind};
 
   Units();
   Unit unit_of(const ptx::Instruction& in) const;

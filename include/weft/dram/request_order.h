@@ -15,6 +15,7 @@ struct BankRequest {
   std::uint32_t gate = 0;    // index of the response gate it needs
   unsigned bank = 0;
   std::uint64_t row = 0;
+  std::uint64_t first_burst = 0;  // of the row
   unsigned bursts = 1;
   bool write = false;
   std::uint64_t occupy = 0;  // cycles that the bank stays busy after the last burst (atomics)
@@ -26,6 +27,7 @@ struct QueuedRequest {
   std::uint64_t order = 0;  // of arrival, over all banks
   bool committed = false;   // a command was sent for it
   bool opened = false;      // its first column command was sent
+  bool drained = false;     // it waits among the writes that are drained (dram.write_drain)
   std::uint16_t next = kNone;
   std::uint16_t previous = kNone;
 };

@@ -143,13 +143,23 @@ struct SmConfig {
     void describe(config::Visitor& v);
   };
   std::array<OperationLatency, static_cast<std::size_t>(ptx::Latency::kCount)> latency{};
-  OperationLatency other_latency{0, 1};              // of datapath::is_other; 0 cycles: as of its kind
+  // 0 cycles: as of its kind.
+  struct OwnLatency : OperationLatency {
+    OwnLatency() : OperationLatency{0, 1} {}
+    bool given() const { return cycles != 0; }
+    void describe(config::Visitor& v);
+  };
+  OwnLatency other_latency;  // of datapath::is_other
+  std::array<OwnLatency, datapath::kOperationClasses> class_latency;
   ptx::Unit integer_multiply_unit = ptx::Unit::kSp;  // or kSfu
   const OperationLatency& latency_of(ptx::Latency kind) const {
     return latency[static_cast<std::size_t>(kind)];
   }
   const OperationLatency& latency_of(const ptx::Instruction& in) const {
-    return other_latency.cycles != 0 && datapath::is_other(in) ? other_latency : latency_of(in.latency);
+    const datapath::OperationClass own = datapath::class_of(in);
+    if (own != datapath::OperationClass::kNone && class_latency[static_cast<std::size_t>(own)].given())
+      return class_latency[static_cast<std::size_t>(own)];
+    return other_latency.given() && datapath::is_other(in) ? other_latency : latency_of(in.latency);
   }
   // Threads whose single-precision operations can begin in a cycle.
   std::uint64_t arithmetic_lanes() const {
@@ -159,6 +169,12 @@ struct SmConfig {
     return in.latency == ptx::Latency::kIntMul ? integer_multiply_unit : in.unit;
   }
 
+  // Barrier instructions arrive one after the other at a unit of the SM, and take effect some cycles later.
+  struct Barrier {
+    std::uint64_t latency = 0;   // cycles from a warp's turn to its effect
+    std::uint64_t interval = 0;  // cycles between two turns; 0: any number at a time
+    void describe(config::Visitor& v);
+  } barrier;
   struct SharedMemory {
     std::uint64_t banks = 32, bank_bytes = 4, latency = 26;
     std::uint64_t latency_64 = 0, latency_128 = 0;  // of wider elements; 0: more passes only

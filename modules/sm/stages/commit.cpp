@@ -46,6 +46,9 @@ void CommitStage::handle(const Event& event) {
     case Event::Kind::kResolve:
       resolve(event.issue);
       break;
+    case Event::Kind::kBarrier:
+      resolve_barrier(event.issue);
+      break;
     case Event::Kind::kReturn:
       go_on(event.issue, {event.mask, static_cast<std::uint16_t>(event.which), 0, false});
       break;
@@ -109,7 +112,7 @@ void CommitStage::resolve_idle_threads(std::uint16_t id) {
 
 void CommitStage::resolve_control(std::uint16_t id) {
   const ptx::Instruction& in = *core_.in_flight[id].op->instruction;
-  if (in.is_barrier()) return resolve_barrier(id);
+  if (in.is_barrier()) return take_turn_at_barrier(id);
   if (in.op == ptx::Opcode::kCopyWait) return wait_for_copies(id);
   if (has_targets(in)) return resolve_targets(id);
   resolve_branch(id);

@@ -36,7 +36,7 @@ class CommitStage final : public Completion, public execute::Synchroniser::Runne
   using Outcome = warp_formation::Outcome;
   using ThreadGroup = warp_formation::ThreadGroup;
   struct Event {
-    enum class Kind : std::uint8_t { kWriteBack, kResolve, kReturn } kind = Kind::kWriteBack;
+    enum class Kind : std::uint8_t { kWriteBack, kResolve, kReturn, kBarrier } kind = Kind::kWriteBack;
     std::uint16_t issue = 0;
     std::uint32_t which = 0;  // kWriteBack: bit g: group g of the issue; kReturn: the chunk
     std::uint32_t mask = 0;   // of threads of these
@@ -63,6 +63,7 @@ class CommitStage final : public Completion, public execute::Synchroniser::Runne
   void resolve_targets(std::uint16_t id);
 
   // commit_synchronise.cpp
+  void take_turn_at_barrier(std::uint16_t id);
   void resolve_barrier(std::uint16_t id);
   void release_gatherings();
   void tell_who_waits(std::uint16_t id);

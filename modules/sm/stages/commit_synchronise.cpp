@@ -35,6 +35,16 @@ void CommitStage::gathered(const execute::ResidentBlock& block, unsigned chunk, 
   core_.domain_of(block, chunk).changing().warp_sync_released({&group, 1});
 }
 
+void CommitStage::take_turn_at_barrier(std::uint16_t id) {
+  const machine::SmConfig::Barrier& unit = core_.config.barrier;
+  Core::State& state = core_.state;
+  const Cycle turn = std::max(state.now, state.barrier_turn);
+  state.barrier_turn = turn + unit.interval;
+  if (turn + unit.latency == state.now) return resolve_barrier(id);
+  ++core_.in_flight[id].references;
+  wheel_.add(state.now, turn + unit.latency, {Event::Kind::kBarrier, id, 0, 0});
+}
+
 // The scheme is told first who waits where; then the threads arrive, and a barrier may open.
 void CommitStage::resolve_barrier(std::uint16_t id) {
   const InFlight& flight = core_.in_flight[id];  // kept by its reference until this event is handled

@@ -138,13 +138,15 @@ struct Core {
     std::vector<execute::ResidentBlock> blocks;  // by slot
     std::vector<std::uint32_t> references;       // instructions in flight, by slot
     Cycle now = 0;
+    Cycle barrier_turn = 0;       // from here on the barrier unit takes another warp (sm.barrier.interval)
     bool reaches_system = false;  // the kernel may: system memory
     bool running = false, stopped = false, reported_drained = true;
     bool abandoned = false;  // stopped, and waits only for what is on its way to memory
     void archive(Archive& archive) {
-      auto& [kernel_, blocks_, references_, now_, system_, running_, stopped_, drained_, abandoned_] = *this;
-      archive(set_anew(kernel_, blocks_, system_), references_, now_, at_rest(running_), at_rest(stopped_),
-              drained_, at_rest(abandoned_));
+      auto& [kernel_, blocks_, references_, now_, turn_, system_, running_, stopped_, drained_, abandoned_] =
+          *this;
+      archive(set_anew(kernel_, blocks_, system_), references_, now_, turn_, at_rest(running_),
+              at_rest(stopped_), drained_, at_rest(abandoned_));
     }
   };
 
