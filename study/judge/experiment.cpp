@@ -179,7 +179,8 @@ void read_variants(const Place& place, Experiment& experiment) {
     item.keys(experiment_form()["variant"]);
     const std::string name = item.at("name").text();
     must_be_new(names, name, item);
-    experiment.variants.push_back({name, item.text_of("label", name), read_overrides(item)});
+    experiment.variants.push_back(
+        {name, item.text_of("label", name), read_overrides(item), item.text_of("config", experiment.config)});
   }
 }
 

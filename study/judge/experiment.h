@@ -35,6 +35,7 @@ struct ExperimentProgram {
 struct ExperimentVariant {
   std::string name, label;
   std::vector<std::string> overrides;
+  std::string config;  // its machine: the experiment's, unless it has its own
 };
 
 // Per program, the ratio of a measure under `variant` to that under each of `over`, with means.

@@ -94,6 +94,7 @@ std::vector<Form> file_forms() {
        "",
        {needed("name", text(), "name elsewhere in the file"),
         optional("label", text(), "name on the page; default `name`"),
+        optional("config", text(), "a machine of its own, in place of the experiment's"),
         optional("set", list(setting()), "keys of the configuration, the scheme among them")}},
 
       {"measure",

@@ -65,7 +65,7 @@ Run ExperimentPlan::run_of(const ExperimentProgram& program, const ExperimentVar
   run.arguments = program.arguments;
   if (change.seed != 0 && !program.is_own() && workloads::has_seed(*workloads::find(program.workload)))
     run.size += ",seed=" + std::to_string(change.seed);
-  run.config = experiment_.config;
+  run.config = variant.config;
   run.overrides = experiment_.overrides;
   for (const auto* more : {&program.overrides, &variant.overrides})
     run.overrides.insert(run.overrides.end(), more->begin(), more->end());

@@ -257,6 +257,7 @@ ordered_json json_of(const Experiment& experiment, const Results& results,
                        {"variant", experiment.variants[v].name},
                        {"result", result.reading.missing.empty() ? result.result : result.reading.missing},
                        {"measures", result.values}};
+      if (experiment.variants[v].config != experiment.config) run["config"] = experiment.variants[v].config;
       if (experiment.programs[p].is_own()) run["arguments"] = experiment.programs[p].arguments;
       if (!experiment.programs[p].kernel.empty()) run["kernel"] = experiment.programs[p].kernel;
       if (!experiment.programs[p].overrides.empty()) run["set"] = experiment.programs[p].overrides;

@@ -223,12 +223,23 @@ Section claims_section(const std::vector<ClaimResult>& claims, const Causes& cau
   return section;
 }
 
+// "machine `a`", or "machines `a`, `b`" if variants have their own.
+std::string machines(const Experiment& experiment) {
+  std::vector<std::string> names{experiment.config};
+  for (const ExperimentVariant& variant : experiment.variants) {
+    if (std::find(names.begin(), names.end(), variant.config) == names.end()) names.push_back(variant.config);
+  }
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(code(name));
+  return (names.size() == 1 ? "machine " : "machines ") + text;
+}
+
 Page page_of(const Reported& reported) {
   const Experiment& experiment = reported.experiment;
   Page page;
   page.title = experiment.title;
   page.paragraphs.push_back(experiment.paper + ", " + experiment.place + ". Made by " +
-                            code(reported.command) + "; machine " + code(experiment.config) +
+                            code(reported.command) + "; " + machines(experiment) +
                             (experiment.overrides.empty() ? "" : " with ") +
                             [&] {
                               std::string set;

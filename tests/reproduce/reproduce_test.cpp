@@ -171,13 +171,13 @@ TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
     for (const ExperimentVariant& variant : experiment.variants) {
       auto overrides = experiment.overrides;
       overrides.insert(overrides.end(), variant.overrides.begin(), variant.overrides.end());
-      EXPECT_NO_THROW(load_config(experiment.config, overrides)) << name << " " << variant.name;
+      EXPECT_NO_THROW(load_config(variant.config, overrides)) << name << " " << variant.name;
       for (const Sensitivity& one : experiment.sensitivity) {
         if (!one.concerns(variant.name)) continue;
         for (const Sensitivity::Setting& setting : one.settings) {
           auto other = overrides;
           other.insert(other.end(), setting.overrides.begin(), setting.overrides.end());
-          EXPECT_NO_THROW(load_config(experiment.config, other))
+          EXPECT_NO_THROW(load_config(variant.config, other))
               << name << " " << variant.name << " " << setting.name;
         }
       }
@@ -192,8 +192,9 @@ TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
 
 // Every experiment and the areas are in `all`; what is of a paper, in its group.
 TEST(Groups, HaveAllExperiments) {
-  const std::map<std::string, std::string> group_of{
-      {"DWR", "dwr"}, {"HARP", "harp"}, {"CROWN", "crown"}, {"STSIMT", "stsimt"}, {"RELATED", "related"}};
+  const std::map<std::string, std::string> group_of{{"DWR", "dwr"},         {"HARP", "harp"},
+                                                    {"CROWN", "crown"},     {"STSIMT", "stsimt"},
+                                                    {"RELATED", "related"}, {"TODAY", "today"}};
   const auto known = [] {
     auto list = library().names();
     list.emplace_back(kAreaPage);
@@ -301,6 +302,20 @@ Experiment with_values(const std::string& key, const std::string& values) {
     "sensitivity": [{"key": ")" +
                            key + R"(", "why": "w", "values": )" + values + "}]}";
   return read_experiment({"x", "HARP", folder.write("x.json", text)}, papers());
+}
+
+TEST(Variants, MayHaveMachinesOfTheirOwn) {
+  const test::Folder folder;
+  const std::string text = R"({"title": "t", "place": "7", "config": "harp-fermi",
+      "programs": [{"abbr": "BFS", "workload": "bfs", "size": "small"}],
+      "variants": [{"name": "a"}, {"name": "b", "config": "rtx3070", "set": ["sm.count=2"]}],
+      "measures": ["speed"]})";
+  const Experiment experiment = read_experiment({"x", "HARP", folder.write("x.json", text)}, papers());
+  const ExperimentPlan plan(experiment);
+  ASSERT_EQ(plan.plan().runs.size(), 2u);
+  EXPECT_EQ(plan.plan().runs[0].config, "harp-fermi");
+  EXPECT_EQ(plan.plan().runs[1].config, "rtx3070");
+  EXPECT_EQ(plan.plan().runs[1].overrides, (std::vector<std::string>{"sm.count=2"}));
 }
 
 TEST(Sensitivities, SetSeveralKeysAtOnce) {
