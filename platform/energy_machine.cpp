@@ -32,13 +32,15 @@ energy::Machine machine_of(const GpuConfig& config) {
   m.lanes_apart = config.energy.register_lanes == energy::RegisterLanes::kApart;
   m.fetch_bits = real(sm.fetch_width) * kInstructionBits;
   m.buffer_bytes = real(sm.max_warps * sm.instruction_buffer) * kInstructionBits / 8;
-  m.shared_bytes = real(sm.shared_bytes);
+  m.unified_l1 = sm.unified_l1.on();
+  m.shared_bytes = real(m.unified_l1 ? sm.unified_l1.bytes : sm.shared_bytes);
   m.shared_banks = real(sm.shared_memory.banks);
   m.bank_bits = real(sm.shared_memory.bank_bytes * 8);
   m.block_bytes = real(sm.coalescer.block_bytes);
   m.stores_update = sm.l1d.write_hit == machine::WriteHit::kUpdate;
   m.l1i = cache_of(sm.l1i);
   m.l1d = cache_of(sm.l1d);
+  m.l1d_fetch_bytes = real(sm.l1d.unit_bytes());
   m.l1c = cache_of(sm.l1c);
   m.l1t = cache_of(sm.l1t);
   m.flit_bits = real(config.crossbar.flit_bytes * 8);

@@ -106,6 +106,9 @@ void GpuConfig::Dram::describe(config::Visitor& v) {
 
 void GpuConfig::describe(config::Visitor& v) {
   v.text("name", name, "name of the machine");
+  v.text("compute_capability", compute_capability,
+         "compute capability that CUDA programs see, and up to which their PTX is chosen: MAJOR.MINOR, such "
+         "as 8.6");
   config::group(v, "clocks", clocks, "clock domains");
   config::group(v, "sm", sm, "streaming multiprocessors");
   config::group(v, "warp_formation", warp_formation, "which threads run together");
@@ -124,7 +127,19 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "host", host, "registers, command processor and DMA engine; idle if nothing is connected");
 }
 
+unsigned parse_capability(const std::string& where, const std::string& text) {
+  const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
+  const std::size_t dot = text.size() < 3 ? 0 : text.size() - 2;  // one digit or two, a point, one digit
+  const bool formed = (dot == 1 || dot == 2) && text[dot] == '.' && digit(dot + 1) && digit(0) &&
+                      digit(dot - 1) && text[0] != '0';
+  if (!formed)
+    throw InputError(where, "found '" + text + "'; allowed: MAJOR.MINOR from 1.0 to 99.9, such as 7.5");
+  return static_cast<unsigned>(std::stoul(text.substr(0, dot)) * 10) +
+         static_cast<unsigned>(text[dot + 1] - '0');
+}
+
 void GpuConfig::check(const std::string& where) const {
+  parse_capability(where + "/compute_capability", compute_capability);
   sm.check(where + "/sm");
   warp_formation.check(where + "/warp_formation");
   crossbar.check(where + "/crossbar");

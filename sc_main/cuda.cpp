@@ -23,22 +23,11 @@ namespace fs = std::filesystem;
 
 struct CudaOptions {
   cuda::Settings settings;
-  std::string capability = "7.5";
+  std::string capability;
   std::string launches, region;
   bool preload = false, quiet = false;
   Words program;  // and its arguments
 };
-
-// "7.5" -> 75
-unsigned parse_capability(const std::string& text) {
-  const auto dot = text.find('.');
-  const bool one_digit = dot != std::string::npos && text.size() == dot + 2;
-  if (!one_digit) throw InputError("--capability", "found '" + text + "'; allowed: MAJOR.MINOR, such as 7.5");
-  const auto major =
-      static_cast<unsigned>(read_unsigned("--capability, MAJOR", text.substr(0, dot), {1, 99}));
-  return major * 10 +
-         static_cast<unsigned>(read_unsigned("--capability, MINOR", text.substr(dot + 1), {0, 9}));
-}
 
 // "3-5" or "4"
 void parse_launches(const std::string& text, cuda::Settings& settings) {
@@ -212,7 +201,8 @@ ExitCode cuda(const Words& words) {
               "a result; 0: never (" +
                   std::to_string(options.settings.host_wait_ms) + ")")
       .text("capability", options.capability, "MAJOR.MINOR",
-            "compute capability that the program sees and that selects PTX [1.0 to 99.9]")
+            "compute capability that the program sees and that selects PTX, instead of the machine's "
+            "[1.0 to 99.9]")
       .flag("preload", options.preload,
             "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)")
       .flag("quiet", options.quiet, "print no summary");
@@ -223,7 +213,8 @@ ExitCode cuda(const Words& words) {
   const auto end = described ? words.end() : begin_of_program(words, machine);
   const std::string usage = "weft cuda [OPTIONS] [--] PROGRAM [ARGUMENTS]";
   if (!parse(Words(words.begin(), end), usage, machine)) return ExitCode::kDone;
-  options.settings.capability = parse_capability(options.capability);
+  if (!options.capability.empty())
+    options.settings.capability = parse_capability("--capability", options.capability);
   options.program.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
   choose_launches(options, options.settings);
   check_characteristics(options);

@@ -63,9 +63,11 @@ struct Machine {
   bool lanes_apart = true;
   double fetch_bits = 128, buffer_bytes = 0;
   double shared_bytes = 0, shared_banks = 32, bank_bits = 32;
+  bool unified_l1 = false;  // the lines of the data cache lie in the banks of shared memory
   double block_bytes = 128;
   bool stores_update = true;  // a line of the data cache that they hit
   Cache l1i, l1d, l1c, l1t;
+  double l1d_fetch_bytes = 128;  // a line, or a sector of it
   // Of the memory side.
   double flit_bits = 256;
   double l2_banks = 0;  // 0: no L2

@@ -4,8 +4,10 @@ namespace weft::energy {
 
 void Config::describe(config::Visitor& v) {
   v.text("technology", technology, "figures of energy: a name in configs/technology, or a file");
-  v.real("node_nm", node_nm, {0, 250}, "nm",
-         "feature size to which the figures are scaled (modules/area/README.md); 0: that of the technology");
+  v.real(
+      "node_nm", node_nm, {0, 250}, "nm",
+      "feature size to which the figures are scaled, at least 22 (modules/energy/README.md); 0: that of the "
+      "technology");
   v.integer("register_banks", register_banks, {1, 64}, "banks",
             "single-ported banks of the register file that are read at the same time");
   config::choice(v, "register_lanes", register_lanes,

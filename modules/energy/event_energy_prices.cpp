@@ -46,10 +46,10 @@ class Pricing {
         {"shared_write", shared_word(kWrite)},
         {"coalescer", figure("coalescer.thread")},
         {"l1d_tags", tags(m_.l1d)},
-        {"l1d_read_hit", data(kRead, m_.l1d, m_.block_bytes * 8)},
-        {"l1d_fill", data(kWrite, m_.l1d, m_.l1d.line_bytes * 8)},
-        {"l1d_write_absorbed", data(kWrite, m_.l1d, m_.block_bytes * 8)},
-        {"l1d_write_hit", data(kWrite, m_.l1d, m_.block_bytes * 8) * (m_.stores_update ? 1 : 0)},
+        {"l1d_read_hit", first_level(kRead, m_.block_bytes * 8)},
+        {"l1d_fill", first_level(kWrite, m_.l1d_fetch_bytes * 8)},
+        {"l1d_write_absorbed", first_level(kWrite, m_.block_bytes * 8)},
+        {"l1d_write_hit", first_level(kWrite, m_.block_bytes * 8) * (m_.stores_update ? 1 : 0)},
         {"l1c_read", tags(m_.l1c) + data(kRead, m_.l1c, 32)},
         {"l1c_fill", data(kWrite, m_.l1c, m_.l1c.line_bytes * 8)},
         {"l1t_read", tags(m_.l1t) + data(kRead, m_.l1t, 256)},
@@ -133,6 +133,11 @@ class Pricing {
     const double side_mm = std::sqrt(m_.shared_bytes / 1024 * kSquareMillimetresPerKilobyte);
     return array(access, m_.shared_bytes / m_.shared_banks, m_.bank_bits) +
            figure("wire") * (m_.bank_bits * side_mm);
+  }
+  // Of the data cache: an array of its own, or words of the banks that it has in common with shared memory.
+  Price first_level(Access access, double bits) const {
+    if (!m_.unified_l1 || !m_.l1d.enabled) return data(access, m_.l1d, bits);
+    return shared_word(access) * (bits / m_.bank_bits);
   }
   Price table(const SchemeTable& table, const std::string& use) const {
     const double bits = table.rows * table.row_bits;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -115,6 +116,7 @@ class Reader {
 };
 
 constexpr double kLeastNode = 1, kMostNode = 250, kMost = 1e9;
+constexpr double kLeastScaled = 22;  // smaller transistors differ, and supplies do not shrink with them
 
 // Volts by feature size, between those listed in a straight line, beyond them as the last.
 class Supply {
@@ -191,6 +193,13 @@ Technology Technology::read(const std::string& path, double node_nm) {
     figure.source = reader.text(given, at, "source");
     const double from =
         given.contains("node_nm") ? reader.number(given, at, "node_nm", kLeastNode, kMostNode) : own;
+    if (from != technology.node_nm_ && std::min(from, technology.node_nm_) < kLeastScaled) {
+      std::ostringstream text;
+      text << "found " << technology.node_nm_ << ", to which " << known.name << " would be scaled from "
+           << from << " nm; allowed: at least " << kLeastScaled
+           << " nm on both sides, or figures of this node in a file";
+      throw InputError(path + ": energy.node_nm", text.str());
+    }
     figure.value *= factor(known.scaling, supply, from, technology.node_nm_);
     technology.figures_.emplace(known.name, std::move(figure));
   }

@@ -100,6 +100,29 @@ TEST(CudaMessages, OfSharedMemoryBeyondTheDefaultNameTheAttributeThatHelps) {
             std::vector<unsigned>({0, 1, 0, 0, 1, 2}));
 }
 
+// Capability, SMs, clock in kHz, registers, threads of a warp; shared memory of a block, with opt-in, of an
+// SM; L2, memory clock in kHz, bus, device memory. NVIDIA's products report these of them: 8.6, 7.0, 9.0;
+// 49152; 101376, 98304, 232448; 102400, 98304, 233472; 7001000 and 256 bits; 4096 bits.
+TEST(CudaDevice, IsTheMachine) {
+  const auto device = [](const Words& options) {
+    Words words{"cuda", "--quiet"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", DRIVER_MESSAGES, "device"});
+    const Exit exit = end_to_end::weft(words);
+    EXPECT_EQ(exit.code, 0) << exit.err;
+    return exit.out.substr(0, exit.out.find('\n'));
+  };
+  EXPECT_EQ(device({"--config", "gtx480"}),
+            "7 5 15 700000 32768 32 49152 49152 49152 786432 1848000 384 1610612736");
+  EXPECT_EQ(device({"--config", "rtx3070"}),
+            "8 6 46 1725000 65536 32 49152 101376 102400 4194304 7000000 256 8589934592");
+  EXPECT_EQ(device({"--config", "gv100"}),
+            "7 0 80 1380000 65536 32 49152 98304 98304 6291456 877000 4096 17179869184");
+  EXPECT_EQ(device({"--config", "h200", "--capability", "8.0"}),
+            "8 0 132 1980000 65536 32 49152 232448 233472 61603840 3201000 6016 17179869184")
+      << "the option overrides 9.0";
+}
+
 TEST(CudaMessages, ACompilerThatDoesWithoutATableIsNoneOfThem) {
   const Exit compiler = run({}, "compiler");
   EXPECT_EQ(compiler.code, 0);

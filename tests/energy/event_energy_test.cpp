@@ -163,6 +163,24 @@ TEST(EventEnergy, PricesFollowTheMachine) {
               1e-6);
 }
 
+// A line of the L1 lies in the banks of shared memory: there is one array, of the bytes of both.
+TEST(EventEnergy, AUnifiedMemoryIsOneArray) {
+  const GpuConfig config = load_config("rtx3070");
+  const energy::Technology technology = technology_of(config.energy);
+  Events events;
+  for (const char* name : {"shared_read", "shared_write", "l1d_read_hit", "l1d_fill"})
+    events.all.push_back({name, Component::kL1, true, {}, 0});
+  const auto prices = energy::prices_of(events, machine_of(config), technology);
+  const auto figure = [&](const std::string& name) { return technology.at(name).value; };
+  const double kilobytes = 128, bank = kilobytes * 1024 / 32;  // bytes of one of 32 banks, 4 bytes wide
+  const double word = figure("sram.read") * std::pow(32.0 / 256, figure("sram.read_width_exponent")) *
+                          std::pow(bank / 8192, figure("sram.read_capacity_exponent")) +
+                      figure("wire") * 32 * std::sqrt(kilobytes * 0.0026);
+  EXPECT_NEAR(prices[0].picojoules, word, 1e-9);
+  EXPECT_NEAR(prices[2].picojoules, 8 * word, 1e-9) << "a sector of 32 bytes";
+  EXPECT_NEAR(prices[3].picojoules, 8 * prices[1].picojoules, 1e-9) << "fetched sector by sector";
+}
+
 // The power laws against CACTI's runs of the very arrays (modules/area/cacti/events.csv).
 TEST(EventEnergy, OfArraysIsNearThatOfCacti) {
   std::ifstream in(WEFT_CACTI_EVENTS);

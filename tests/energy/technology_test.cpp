@@ -79,6 +79,22 @@ TEST(Technology, BringsFiguresToItsNode) {
   EXPECT_NEAR(given.at("issue").value / plain.at("issue").value, 40.0 / 45 * volts * volts, 1e-12);
 }
 
+// No rule leads to FinFETs. Figures of such a node are read as they are.
+TEST(Technology, IsNotScaledBelow22Nanometres) {
+  const auto at = [](double node) {
+    return [node](ordered_json& json) {
+      json["node_nm"] = node;
+      for (auto& figure : json["figures"]) figure.erase("node_nm");
+    };
+  };
+  EXPECT_THAT(input_error([&] { Technology::read(kFile, 8); }),
+              HasSubstr("energy.node_nm: found 8, to which operation.integer would be scaled from 40 nm; "
+                        "allowed: at least 22 nm on both sides"));
+  EXPECT_THAT(input_error([&] { changed(at(8), 40); }), HasSubstr("found 40, to which"));
+  EXPECT_GT(Technology::read(kFile, 22).at("wire").value, 0);
+  EXPECT_EQ(changed(at(8)).at("wire").value, document()["figures"]["wire"]["value"]);
+}
+
 struct Mistake {
   std::function<void(ordered_json&)> change;
   const char* message;

@@ -29,6 +29,7 @@ struct Setting;
 
 struct GpuConfig {
   std::string name = "unnamed";
+  std::string compute_capability = "7.5";  // that CUDA programs see; chooses among their PTX
   struct Clocks {
     double core_mhz = 700, interconnect_mhz = 700, memory_mhz = 924;
     void describe(config::Visitor& v);
@@ -108,6 +109,9 @@ struct GpuConfig {
   friend GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
   friend GpuConfig load_config_document(const nlohmann::json& document, const std::string& where);
 };
+
+// "8.6" -> 86. Throws InputError that names `where` for another text.
+unsigned parse_capability(const std::string& where, const std::string& text);
 
 // A value on top of a configuration, "path=value", and who gave it, for messages.
 struct Setting {

@@ -202,6 +202,11 @@ const Settings& Context::settings() {
   return *settings_;
 }
 
+unsigned Context::capability() {
+  if (settings().capability != 0) return settings().capability;
+  return parse_capability("compute_capability", config().compute_capability);
+}
+
 const GpuConfig& Context::config() {
   if (config_ == nullptr) {
     try {

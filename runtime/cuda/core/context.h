@@ -69,6 +69,8 @@ class Context {
   // All of these: with the lock. They fail with kInitialization if the configuration is wrong.
   const Settings& settings();
   const GpuConfig& config();
+  // Compute capability that the program sees, times ten.
+  unsigned capability();
   Selection& selection() {
     settings();
     return selection_;

@@ -126,7 +126,7 @@ Module& Modules::load(const void* image) {
   const std::string name = "module " + std::to_string(++loaded_);
   std::string ptx;
   try {
-    ptx = ptx_of_image(image, context_.settings().capability, name);
+    ptx = ptx_of_image(image, context_.capability(), name);
   } catch (const InputError& error) {
     --loaded_;  // tried again, it has the same name: its report is one
     fail(Error::kNoBinary, error.what());
@@ -147,7 +147,7 @@ Module& Modules::load_file(const std::string& path) {
   try {
     const auto* data = reinterpret_cast<const std::uint8_t*>(content.data());
     const bool is_fatbin = first_word(data) == kFatbinMagic;
-    const unsigned capability = context_.settings().capability;
+    const unsigned capability = context_.capability();
     // A fat binary's own size must not reach beyond the file.
     ptx = is_fatbin ? ptx_of(choose_ptx(read_fatbin(data, content.size(), path), capability, path), path)
                     : ptx_of_image(data, capability, path);
@@ -211,7 +211,7 @@ FunctionAttributes Modules::attributes(Function& function) {
   attributes.max_threads = static_cast<int>(
       runtime::most_threads(function.module->loaded(context_), function.name, context_.config()));
   attributes.ptx_version = version_number(function.module->target());
-  attributes.binary_version = static_cast<int>(context_.settings().capability);
+  attributes.binary_version = static_cast<int>(context_.capability());
   attributes.max_dynamic_shared = most_dynamic_shared(function);
   attributes.preferred_carveout = function.preferred_carveout;
   return attributes;

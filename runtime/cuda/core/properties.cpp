@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <cstring>
 
 #include "execute/occupancy.h"
@@ -23,6 +24,12 @@ std::uint64_t l2_bytes(const GpuConfig& config) {
   if (!config.l2.enabled) return 0;
   const auto& tags = config.l2.bank.tags;
   return config.dram.map.channels * config.l2.banks_per_channel * tags.sets * tags.ways * tags.line_bytes;
+}
+
+// Of a memory that transfers twice per clock, as programs take it to compute the bandwidth.
+int memory_kilohertz(const GpuConfig& config) {
+  const auto beats = static_cast<double>(config.dram.channel.scheduler.timing.beats_per_clock);
+  return static_cast<int>(std::lround(config.clocks.memory_mhz * 1000 * beats / 2));
 }
 
 void copy_text(char* to, std::size_t bytes, const std::string& text) {
@@ -102,7 +109,9 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   p.canMapHostMemory = p.unifiedAddressing = p.asyncEngineCount = 1;
   set_texture_limits(p);
   p.pciBusID = kPciBus;
-  p.memoryBusWidth = clamped(config.dram.map.channels * 32);
+  const auto& dram = config.dram.channel.scheduler;
+  p.memoryBusWidth = clamped(config.dram.map.channels * dram.pseudo_channels * dram.timing.devices *
+                             dram.timing.device_bits);
   p.l2CacheSize = clamped(l2_bytes(config));
   p.maxThreadsPerMultiProcessor =
       clamped(std::min(config.sm.max_threads, config.sm.max_warps * config.warp_formation.warp_size));
@@ -143,7 +152,7 @@ std::optional<int> attribute_of(const GpuConfig& config, unsigned capability, in
     case 12:
       return p.regsPerBlock;
     case 13:
-      return static_cast<int>(config.clocks.core_mhz * 1000);  // kHz
+      return static_cast<int>(std::lround(config.clocks.core_mhz * 1000));  // kHz
     case 14:
       return clamped(p.textureAlignment);
     case 15:
@@ -177,7 +186,7 @@ std::optional<int> attribute_of(const GpuConfig& config, unsigned capability, in
     case 33:
       return p.pciBusID;
     case 36:
-      return static_cast<int>(config.clocks.memory_mhz * 1000);  // kHz
+      return memory_kilohertz(config);
     case 37:
       return p.memoryBusWidth;
     case 38:

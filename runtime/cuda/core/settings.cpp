@@ -30,7 +30,7 @@ Settings::Kind kind_of(const std::string& name) {
 }  // namespace
 
 std::string to_text(const Settings& settings) {
-  return json{{"backend", name_of(settings.backend)},
+  json object{{"backend", name_of(settings.backend)},
               {"device", settings.device},
               {"config", settings.config},
               {"set", settings.overrides},
@@ -45,14 +45,14 @@ std::string to_text(const Settings& settings) {
               {"max_instructions", settings.max_instructions},
               {"sample", settings.sample},
               {"characteristics", settings.characteristics},
-              {"capability", settings.capability},
               {"check", settings.checks},
               {"check_reports", settings.check_reports},
               {"host_wait_ms", settings.host_wait_ms},
               {"gdb", settings.gdb},
               {"gdb_symbols", settings.gdb_symbols},
-              {"process", settings.process}}
-      .dump(-1, ' ', true, json::error_handler_t::replace);
+              {"process", settings.process}};
+  if (settings.capability != 0) object["capability"] = settings.capability;
+  return object.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
 namespace {

@@ -39,9 +39,10 @@ struct Settings {
   std::uint64_t max_instructions = 0;  // of threads, over all launches; 0: no limit
   std::uint64_t sample = 0;            // core cycles of an interval of samples.csv; 0: none
   bool characteristics = false;        // write characteristics.json (runtime/characteristics.h)
-  unsigned capability = 75;            // compute capability that programs see, times ten
-  std::vector<std::string> checks;     // of kernels: memory, race, warp, scalar
-  std::uint64_t check_reports = 16;    // different places after which a launch ends
+  // Compute capability that programs see, times ten, instead of the machine's; 0: that of the machine.
+  unsigned capability = 0;
+  std::vector<std::string> checks;   // of kernels: memory, race, warp, scalar
+  std::uint64_t check_reports = 16;  // different places after which a launch ends
   // How long a program that has work on the device neither calls CUDA nor does anything but wait or compute,
   // until the work goes on without it (stand_in.h); 0: never.
   std::uint64_t host_wait_ms = 100;

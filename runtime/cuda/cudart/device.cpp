@@ -76,13 +76,13 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t weft::cuda::device_properties(cudaDeviceProp* properties, int device) {
   return runtime_call("cudaGetDeviceProperties", [&](Context& c) {
     require_device(device);
-    required(properties) = properties_of(c.config(), c.settings().capability);
+    required(properties) = properties_of(c.config(), c.capability());
   });
 }
 cudaError_t cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return runtime_call("cudaDeviceGetAttribute", [&](Context& c) {
     require_device(device);
-    const auto found = attribute_of(c.config(), c.settings().capability, attribute);
+    const auto found = attribute_of(c.config(), c.capability(), attribute);
     if (!found) fail(Error::kInvalidValue);
     required(value) = *found;
   });

@@ -84,20 +84,20 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   return driver_call("cuDeviceGetUuid", [&](Context& c) {
     require_device(device);
-    const cudaDeviceProp properties = properties_of(c.config(), c.settings().capability);
+    const cudaDeviceProp properties = properties_of(c.config(), c.capability());
     std::memcpy(required(uuid).bytes, properties.uuid, sizeof uuid->bytes);
   });
 }
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   return driver_call("cuDeviceTotalMem", [&](Context& c) {
     require_device(device);
-    required(bytes) = properties_of(c.config(), c.settings().capability).totalGlobalMem;
+    required(bytes) = properties_of(c.config(), c.capability()).totalGlobalMem;
   });
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   return driver_call("cuDeviceGetAttribute", [&](Context& c) {
     require_device(device);
-    const auto found = attribute_of(c.config(), c.settings().capability, attribute);
+    const auto found = attribute_of(c.config(), c.capability(), attribute);
     if (!found) fail(Error::kInvalidValue);
     required(value) = *found;
   });
@@ -105,8 +105,8 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   return driver_call("cuDeviceComputeCapability", [&](Context& c) {
     require_device(device);
-    required(major) = static_cast<int>(c.settings().capability / 10);
-    required(minor) = static_cast<int>(c.settings().capability % 10);
+    required(major) = static_cast<int>(c.capability() / 10);
+    required(minor) = static_cast<int>(c.capability() % 10);
   });
 }
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {

@@ -224,6 +224,6 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction func
       best_threads = blocks * threads, best_blocks = blocks, best_size = threads;
     }
     required(block) = best_size;
-    required(grid) = best_blocks * properties_of(c.config(), c.settings().capability).multiProcessorCount;
+    required(grid) = best_blocks * properties_of(c.config(), c.capability()).multiProcessorCount;
   });
 }

@@ -60,6 +60,18 @@ void shared_memory_of_a_unified_l1() {
   EXPECT_OK(cuCtxSynchronize());
 }
 
+// What programs choose their way by.
+void print_device() {
+  std::size_t bytes = 0;
+  EXPECT_OK(cuDeviceTotalMem_v2(&bytes, 0));
+  for (const int number : {75, 76, 16, 13, 12, 10, 8, 97, 81, 38, 36, 37}) {
+    int value = -1;
+    EXPECT_OK(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(number), 0));
+    std::printf("%d ", value);
+  }
+  std::printf("%zu\n", bytes);
+}
+
 // Kernels for GPUs above sm_75: an instruction, a modifier, a property of the launch.
 const std::string kNewer[] = {
     " { wgmma.fence.sync.aligned; ret; }", " { wgmma.commit_group.sync.aligned; ret; }",
@@ -126,6 +138,8 @@ int main(int argc, char** argv) {
     EXPECT_OK(cuCtxSynchronize());
   } else if (what == "carve-out") {
     shared_memory_of_a_unified_l1();
+  } else if (what == "device") {
+    print_device();
   } else if (what == "compiler") {
     EXPECT(ask_for_table() == CUDA_ERROR_NOT_SUPPORTED);
   } else if (what == "endless") {
