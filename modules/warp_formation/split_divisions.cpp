@@ -85,6 +85,16 @@ bool SplitScheme::divide_waiting(Scheduler& s, unsigned scheduler, Issue& issue)
   return false;
 }
 
+// The SM took a context's earlier threads for waiting. It does not tell when operands of those that are there
+// now arrive, which may divide them.
+bool SplitScheme::may_divide_later(const Scheduler& s) const {
+  if (rules_.memory == MemorySplits::kNone) return false;
+  for (unsigned w = 0; w < words_; ++w) {
+    if ((s.eligible.word(w) & changed_.word(w) & sm_->waiting_for_memory().word(w)) != 0) return true;
+  }
+  return false;
+}
+
 // The context keeps the threads whose operands are there. True: they can be issued.
 bool SplitScheme::divide_by_operands(unsigned context, unsigned scheduler, Issue& issue) {
   const Context& c = of_context_[context];

@@ -53,6 +53,7 @@ void SplitScheme::reset() {
   news_.clear();
   due_ = kNoEvent;
   live_ = divided_ = 0;
+  asks_again_ = false;
   statistics_ = {};
 }
 
@@ -110,6 +111,7 @@ Stall SplitScheme::pick(unsigned scheduler, Issue& issue) {
   ContextSet candidates = without_waiting(s.eligible, *sm_, words_);
   for (unsigned w = 0; w < words_; ++w)
     candidates.set_word(w, candidates.word(w) | (s.eligible.word(w) & changed_.word(w)));
+  const std::uint64_t divisions = statistics_.memory_divisions;
   if (rules_.memory == MemorySplits::kAggressive && divide_waiting(s, scheduler, issue)) return Stall::kNone;
   const auto attempt = [&](unsigned context) {
     fill(issue, context);
@@ -120,6 +122,7 @@ Stall SplitScheme::pick(unsigned scheduler, Issue& issue) {
                                              : s.policy.pick(candidates, attempt);
   if (stall == Stall::kNone) return stall;
   if (rules_.memory != MemorySplits::kNone && divide_waiting(s, scheduler, issue)) return Stall::kNone;
+  asks_again_ = asks_again_ || statistics_.memory_divisions != divisions || may_divide_later(s);
   return s.worse_of(worse_of_waiting(s.eligible, *sm_, stall, words_), geometry_.barrel);
 }
 
@@ -375,6 +378,7 @@ void SplitScheme::note_news(unsigned w) {
 }
 
 void SplitScheme::advance(Cycle now) {
+  asks_again_ = false;
   if (rules_.timeout == 0) return;
   for (const Index w : news_) {
     WarpSplits& splits = warps_[w].splits;
@@ -410,7 +414,7 @@ void SplitScheme::leave_points(Cycle now) {
 }
 
 Cycle SplitScheme::next_event(Cycle now) const {
-  if (!news_.empty()) return now + 1;
+  if (asks_again_ || !news_.empty()) return now + 1;
   return due_ == kNoEvent ? kNoEvent : std::max(due_, now + 1);
 }
 

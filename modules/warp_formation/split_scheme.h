@@ -182,6 +182,7 @@ class SplitScheme : public WarpFormation {
   void detach(unsigned context);
   ptx::Pc limit_from(ptx::Pc pc) const;
   bool divide_waiting(Scheduler& s, unsigned scheduler, Issue& issue);
+  bool may_divide_later(const Scheduler& s) const;
   bool divide_by_operands(unsigned context, unsigned scheduler, Issue& issue);
   Stall judged(const Issue& issue, Stall stall);
   void rank(const ptx::Program& program);
@@ -217,6 +218,7 @@ class SplitScheme : public WarpFormation {
   std::vector<std::uint32_t> rank_, parted_at_;
   std::vector<Index> kept_;  // of `keep_first`
   Index begun_ = kNone;      // the warp whose instruction was issued last
+  bool asks_again_ = false;  // the next cycle may offer something, though nothing happens until then
   unsigned live_ = 0, divided_ = 0;
   std::uint64_t last_want_ = 0;
   std::vector<Index> news_;  // warps with points to which somebody has come since the last `advance`

@@ -189,8 +189,6 @@ TURN:
 
 // Parts that sleep, that are stepped in every cycle, and that a reset has put back give the same counters.
 TEST_P(EveryScheme, SleepingChangesNothing) {
-  if (GetParam() == "dws")
-    GTEST_SKIP() << "dws depends on sleep with several domains, with or without sub-cores";
   const auto run = [&](bool sleeping) {
     return apart([&] {
       runtime::DeviceOptions options;
