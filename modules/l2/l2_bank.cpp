@@ -24,9 +24,13 @@ void Config::describe(config::Visitor& v) {
   v.integer("response_queue", response_queue, {1, 4096}, "responses", "responses that wait for the crossbar");
   v.integer("write_back_buffers", write_back_buffers, {1, 4096}, "lines", "lines being written back");
   v.integer("atomic_interval", atomic_interval, {0, 1000}, "cycles", "cycles per lane of an atomic");
-  config::choice(v, "write_miss", write_miss,
-                 {{"fetch", WriteMiss::kFetch}, {"no_fetch", WriteMiss::kNoFetch}},
-                 "a write to a part of an absent line fetches the line");
+  config::choice(
+      v, "write_miss", write_miss,
+      {{"fetch", WriteMiss::kFetch},
+       {"no_fetch", WriteMiss::kNoFetch},
+       {"lazy_fetch", WriteMiss::kLazyFetch}},
+      "a write to a part of an absent line fetches the line; no_fetch: the line counts as present; "
+      "lazy_fetch: it is fetched when bytes are read that no write had");
   v.integer(
       "partitions", partitions, {1, 8}, "partitions",
       "parts of the chip with as many SMs and L2 banks each; requests of an SM to a bank of another part "
@@ -48,6 +52,12 @@ void Config::check(const std::string& where) const {
     throw config::RuleError(where + "/far_latency", {where + "/partitions"},
                             "found " + std::to_string(far_latency) +
                                 " with partitions = 1; allowed: 0, or at least 2 partitions");
+  }
+  if (write_miss == WriteMiss::kLazyFetch && unit_bytes() > cache::kMostMaskedBytes) {
+    throw config::RuleError(where + "/write_miss", {where + "/sector_bytes", where + "/line_bytes"},
+                            "found lazy_fetch with sectors of " + std::to_string(unit_bytes()) +
+                                " bytes; allowed with sectors of up to " +
+                                std::to_string(cache::kMostMaskedBytes) + " bytes");
   }
   if (miss_queue < 1 + most_write_backs()) {
     throw config::RuleError(where + "/miss_queue", {where + "/sector_bytes"},
@@ -115,7 +125,7 @@ L2Bank::L2Bank(sc_core::sc_module_name name, const Config& config, ClockDomain& 
       lookup_cycles_each_(cycles_of_lookup(config)),
       target_port_(target, *this, {domain, index_}),
       memory_port_(memory, *this, {domain, index_}),
-      tags_(config.tags, config.unit_bytes()),
+      tags_(config.tags, config.unit_bytes(), config.write_miss == WriteMiss::kLazyFetch),
       mshrs_(config.mshrs),
       state_(config) {
   if (config.tags.line_bytes > map.chunk_bytes()) {

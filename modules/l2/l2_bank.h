@@ -179,6 +179,7 @@ class L2Bank : public sc_core::sc_module,
   bool look_up_pending(Request& request, std::uint32_t handle, const Found& found);
   bool look_up_absent(Request& request, std::uint32_t handle, const Found& found, Cycle now);
   bool covers(const Request& request, Sector sector) const;
+  std::uint64_t bytes_of(const Request& request, Sector sector) const;
   void write_back(const cache::SectorTags::Victim& victim);
   bool finish_line(Request& request, std::uint32_t handle, Cycle now);
   void wait_for_memory(Request& request);

@@ -1,4 +1,6 @@
 // The lookup at the end of the pipeline: hit, pending, absent.
+#include <algorithm>
+
 #include "bus/payload_data.h"
 #include "l2/l2_bank.h"
 
@@ -129,8 +131,11 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, const Found&
     return false;
   }
 
-  tags_.access(found);
-  const cache::SectorTags::Victim victim = tags_.reserve(sector);
+  const bool stores_bytes = !fetch && config_.write_miss == WriteMiss::kLazyFetch;
+  const bool adds_bytes = stores_bytes && tags_.written(found) != 0;  // a hit of an earlier write
+  tags_.access({sector, found.place, adds_bytes ? LineState::kValid : found.state});
+  const cache::SectorTags::Victim victim =
+      stores_bytes ? tags_.write(sector, bytes_of(request, sector), true) : tags_.reserve(sector);
   if (victim.dirty != 0) write_back(victim);
   if (fetch) {
     mshrs_.add(sector, handle);
@@ -141,7 +146,7 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, const Found&
     state_.misses.push({sector, 1, slot, false});
     ++fetches_;
     wait_for_memory(request);
-  } else {
+  } else if (!stores_bytes) {
     tags_.fill(sector);
     tags_.mark_dirty(sector);
   }
@@ -177,6 +182,15 @@ bool L2Bank::covers(const Request& request, Sector sector) const {
   return request.write && request.lanes == 0 && payload.get_byte_enable_ptr() == nullptr &&
          request.begin <= sector * tags_.sector_bytes() &&
          request.begin + payload.get_data_length() >= (sector + 1) * tags_.sector_bytes();
+}
+
+// The bytes of a sector that a write has, from its first to its last: bit i is byte i.
+std::uint64_t L2Bank::bytes_of(const Request& request, Sector sector) const {
+  const std::uint64_t first = sector * tags_.sector_bytes();
+  const std::uint64_t begin = std::max(request.begin, first) - first;
+  const std::uint64_t end =
+      std::min(request.begin + request.payload->get_data_length(), first + tags_.sector_bytes()) - first;
+  return (~std::uint64_t{0} >> (cache::kMostMaskedBytes - (end - begin))) << begin;
 }
 
 // What the request waited for has come. False if the response has to wait for a place, or for the

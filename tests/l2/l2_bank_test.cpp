@@ -111,6 +111,22 @@ TEST(L2Bank, SectorsAreFetchedOneByOne) {
   for (const bench::MockMemory::Seen& seen : bench.memory.seen) EXPECT_EQ(seen.bytes, 32u);
 }
 
+// As GPGPU-Sim 4.2: two parts make a whole sector, and a read of one that lacks bytes fetches it.
+TEST(L2Bank, ASectorThatIsWrittenInPartIsFetchedWhenItIsRead) {
+  Config config = sectored();
+  config.write_miss = WriteMiss::kLazyFetch;
+  L2Bench bench("b", config,
+                {write(0, 16), write(16, 16, 200), read(0, 32, 400), write(32, 8, 600), read(32, 32, 800),
+                 read(32, 32, 1000), read(512, 32, 1200), read(1024, 32, 1400)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  for (const std::size_t hit : {0u, 1u, 2u, 3u, 5u}) EXPECT_EQ(bench.latency(hit), kLatency) << hit;
+  EXPECT_EQ(bench.latency(4), kMiss);
+  EXPECT_EQ(bench.statistics()["fetches"], 3);
+  EXPECT_EQ(bench.statistics()["tags"]["hits"], 1 + 1 + 1) << "a second part, and reads of what is there";
+  EXPECT_EQ(bench.written_back(), (std::vector<std::uint64_t>{0})) << "both sectors, as one run";
+}
+
 TEST(L2Bank, AWriteOfAWholeSectorNeedsNoFetchOfItAndAPartFetchesTheSector) {
   L2Bench bench("b", sectored(), {write(32, 32), write(128, 4, 200), write(256, 40, 400), read(32, 32, 600)});
   sc_core::sc_start();
