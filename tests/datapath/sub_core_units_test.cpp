@@ -229,11 +229,11 @@ TEST(UnitsInAGpu, OtherOperationsHaveTheirOwnLatency) {
       return std::to_string(bench.cycles_per_copy(instruction, {32, 1, 1}));
     });
   };
-  const std::vector<std::string> own = {"sm.pipeline_depth=4", "sm.latency.other.cycles=1",
+  const std::vector<std::string> own = {"sm.pipeline_depth=6", "sm.latency.other.cycles=1",
                                         "datapath.units.int32.width=32"};
-  EXPECT_EQ(std::stod(chain(own, "xor.b32 %r1, %r1, %r1;")), 5);
-  EXPECT_EQ(std::stod(chain(own, "add.u32 %r1, %r1, %r1;")), 7);
-  EXPECT_EQ(std::stod(chain({"sm.pipeline_depth=4"}, "xor.b32 %r1, %r1, %r1;")), 7);
+  EXPECT_EQ(std::stod(chain(own, "xor.b32 %r1, %r1, %r1;")), 6);
+  EXPECT_EQ(std::stod(chain(own, "add.u32 %r1, %r1, %r1;")), 9);
+  EXPECT_EQ(std::stod(chain({"sm.pipeline_depth=6"}, "xor.b32 %r1, %r1, %r1;")), 9);
 }
 
 std::string refusal(const std::vector<std::string>& settings) {

@@ -263,7 +263,7 @@ TEST(Area, StandsBesideWhatThePapersPrint) {
 TEST(Area, SaysWhatIsWrongWithTheListOfPrintedAreas) {
   const Folder folder;
   const Folder experiments;
-  for (const char* paper : {"crown", "dwr", "harp", "related", "stsimt"})
+  for (const char* paper : {"crown", "dwr", "harp", "related", "stsimt", "today"})
     std::filesystem::create_directory(experiments.path(paper));
   for (const char* name : {"library.json", "harp/claims.json"})
     std::filesystem::copy_file(std::string(WEFT_EXPERIMENT_FILES "/") + name, experiments.path(name));
