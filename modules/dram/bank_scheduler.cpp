@@ -1,7 +1,6 @@
 #include "dram/bank_scheduler.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace weft::dram {
 namespace {
@@ -13,66 +12,6 @@ unsigned lowest_bit(std::uint64_t mask) {
 void at_least(BankScheduler::Edge& edge, BankScheduler::Edge low) {
   edge = std::max(edge, low);
 }
-
-}  // namespace
-
-void SchedulerConfig::describe(config::Visitor& v) {
-  v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
-  config::group(v, "write_drain", write_drain, "writes wait apart from reads, and are served in groups");
-  order.describe(v, "scheduler", "which waiting request is served next");
-  page_policy.describe(v, "page_policy", "how long a row stays open");
-  config::choice(v, "refresh", refresh, {{"all_banks", Refresh::kAllBanks}, {"per_bank", Refresh::kPerBank}},
-                 "what a refresh stops: all banks, every t_refi for t_rfc; or one bank after the other, each "
-                 "every t_refi for t_rfcpb");
-  describe_device(v);
-  v.integer("devices", timing.devices, {1, 64}, "devices", "devices side by side in a channel");
-}
-
-void WriteDrain::describe(config::Visitor& v) {
-  v.integer("queue", queue, {0, 4096}, "requests",
-            "places for writes, beside the queue_size places for reads; 0: one queue for both");
-  v.integer("high", high, {1, 4095}, "requests",
-            "writes are served when more of them than this wait, or when no read waits");
-  v.integer("low", low, {1, 4095}, "requests",
-            "reads are served again when fewer writes than this wait and a read waits");
-}
-
-void SchedulerConfig::describe_device(config::Visitor& v) {
-  v.integer("bank_groups", bank_groups, {1, 64}, "groups",
-            "bank groups of a pseudo-channel ((bank / pseudo_channels) mod groups); 1: none");
-  v.integer(
-      "pseudo_channels", pseudo_channels, {1, 4}, "channels",
-      "parts of the channel (bank mod pseudo_channels) that have a data bus and timings each, and share "
-      "the command bus");
-  v.boolean("dual_command", dual_command,
-            "a row command (activate, precharge) and a column command (read, write) can go out in one cycle");
-  v.integer("activate_cycles", activate_cycles, {1, 8}, "cycles",
-            "cycles of the command bus (for row commands) that an activate takes; its timings count from the "
-            "last of them");
-  timing.describe(v);
-}
-
-void SchedulerConfig::check(const std::string& where) const {
-  timing.check(where);
-  if (write_drain.on() && (write_drain.low > write_drain.high || write_drain.high >= write_drain.queue)) {
-    throw config::RuleError(
-        where + "/write_drain",
-        {where + "/write_drain/queue", where + "/write_drain/high", where + "/write_drain/low"},
-        "found low " + std::to_string(write_drain.low) + ", high " + std::to_string(write_drain.high) +
-            ", queue " + std::to_string(write_drain.queue) + "; allowed: low <= high < queue");
-  }
-  if (write_drain.on() && order.make({1})->in_order()) {
-    throw config::RuleError(where + "/write_drain/queue", {where + "/scheduler"},
-                            "found " + std::to_string(write_drain.queue) +
-                                "; allowed: 0 with a scheduler that serves requests in order of arrival");
-  }
-  if (refresh == Refresh::kPerBank && timing.refi != 0 && timing.rfcpb == 0) {
-    throw config::RuleError(where + "/refresh", {where + "/t_rfcpb"},
-                            "found per_bank with t_rfcpb = 0; allowed with t_rfcpb of at least 1");
-  }
-}
-
-namespace {
 
 template <class Place>
 std::vector<Place> places_of(const SchedulerConfig& config, unsigned banks) {
@@ -93,7 +32,6 @@ BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsi
       order_(config.order.make({banks})),
       in_order_(order_->in_order()),
       queue_size_(config.queue_size),
-      write_drain_(config.write_drain),
       page_policy_(config.page_policy.make({banks})),
       always_open_(page_policy_->always_open()),
       places_(places_of<Place>(config, banks)),
@@ -104,6 +42,7 @@ BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsi
       refresh_interval_(per_bank() ? std::max<Edge>(timing_.refi / banks, 1) : timing_.refi),
       state_(config.places(), banks, gates, config.bank_groups * config.pseudo_channels,
              config.pseudo_channels),
+      drain_(config.write_drain),
       bank_activates_(banks, 0) {
   reset(0);
 }
@@ -111,43 +50,36 @@ BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsi
 BankScheduler::State::State(std::size_t queue_size, std::size_t banks, std::size_t gates, std::size_t groups,
                             std::size_t pseudo_channels)
     : requests(queue_size),
-      free(queue_size),
       banks(banks),
       gates(gates, 1),
       groups(groups),
       channels(pseudo_channels),
-      order(queue_size) {
-  std::iota(free.rbegin(), free.rend(), std::uint16_t{0});
-}
+      order(queue_size) {}
 
 void BankScheduler::reset(Edge now) {
   state_ = State(state_.requests.size(), state_.banks.size(), state_.gates.size(), state_.groups.size(),
                  state_.channels.size());
+  drain_.reset();
   state_.refresh_due = timing_.refi == 0 ? kNever : now + refresh_interval_;
   state_.counted = now;
 }
 
 void BankScheduler::push(const Request& request, Edge now) {
   count_queue(now);
-  const std::uint16_t index = state_.free.back();
-  state_.free.pop_back();
-  Entry& entry = state_.requests[index];
-  entry = Entry{};
-  entry.request = request;
-  entry.order = state_.arrivals++;
+  const std::uint16_t index = state_.requests.take(request);
   most_queued_ = std::max<std::uint64_t>(most_queued_, ++state_.queued);
   if (in_order_) {
     state_.order[(state_.order_head + state_.order_count++) % state_.order.size()] = index;
     return;
   }
   Bank& bank = state_.banks[request.bank];
-  if (write_drain_.on()) {
-    if (request.write) ++state_.writes_queued;
+  Entry& entry = state_.requests[index];
+  if (drain_.on()) {
     entry.drained = waits_with_writes(bank, request);
-    ++state_.unbegun[list_of(entry)];
+    drain_.came(request.write, kind_of(entry));
   }
-  append(bank, index);
-  if (entry.drained != state_.draining) return;
+  state_.requests.append(list_of(bank, entry), index);
+  if (kind_of(entry) != drain_.served()) return;
   if (bank.current != kNone && !state_.requests[bank.current].committed &&
       order_->displaces(hits(bank, request), hits(bank, state_.requests[bank.current].request))) {
     put_back(bank);
@@ -163,31 +95,18 @@ bool BankScheduler::waits_with_writes(const Bank& bank, const Request& request) 
 // The youngest request of the bank for one of the same bursts. Served ones are answered in order anyway.
 const QueuedRequest* BankScheduler::overlapped(const Bank& bank, const Request& request) const {
   const Entry* youngest = nullptr;
-  const auto look_at = [&](std::uint16_t index) {
-    const Entry& other = state_.requests[index];
-    if (other.request.row != request.row ||
-        other.request.first_burst >= request.first_burst + request.bursts ||
-        request.first_burst >= other.request.first_burst + other.request.bursts) {
-      return;
-    }
-    if (youngest == nullptr || youngest->order < other.order) youngest = &other;
+  const auto look_at = [&](const Entry* other) {
+    if (other != nullptr && (youngest == nullptr || youngest->order < other->order)) youngest = other;
   };
-  for (const Waiting& waiting : bank.waiting) {
-    for (std::uint16_t index = waiting.first; index != kNone; index = state_.requests[index].next)
-      look_at(index);
-  }
-  if (bank.current != kNone) look_at(bank.current);
+  for (const RequestList& waiting : bank.waiting) look_at(state_.requests.overlapped(waiting, request));
+  if (bank.current != kNone && RequestPlaces::overlap(state_.requests[bank.current].request, request))
+    look_at(&state_.requests[bank.current]);
   return youngest;
 }
 
 // Requests for which no command has gone out wait until their kind is served again.
-void BankScheduler::choose_direction() {
-  const std::size_t reads = state_.unbegun[0], writes = state_.unbegun[1];
-  const bool changes = state_.draining ? writes < write_drain_.low && reads != 0
-                                       : writes > write_drain_.high || (reads == 0 && writes != 0);
-  if (!changes) return;
-  state_.draining = !state_.draining;
-  if (state_.draining) ++drains_;
+void BankScheduler::choose_kind() {
+  if (!drain_.turn()) return;
   state_.idle = 0;
   for (unsigned index = 0; index < state_.banks.size(); ++index) {
     Bank& bank = state_.banks[index];
@@ -196,39 +115,13 @@ void BankScheduler::choose_direction() {
   }
 }
 
-void BankScheduler::append(Bank& bank, std::uint16_t index) {
-  Entry& entry = state_.requests[index];
-  Waiting& waiting = list_of(bank, entry);
-  entry.previous = waiting.last;
-  entry.next = kNone;
-  (waiting.empty() ? waiting.first : state_.requests[waiting.last].next) = index;
-  waiting.last = index;
-}
-
-void BankScheduler::unlink(Bank& bank, std::uint16_t index) {
-  const Entry& entry = state_.requests[index];
-  Waiting& waiting = list_of(bank, entry);
-  (entry.previous == kNone ? waiting.first : state_.requests[entry.previous].next) = entry.next;
-  (entry.next == kNone ? waiting.last : state_.requests[entry.next].previous) = entry.previous;
-}
-
 // The current request goes back to its place by age.
 void BankScheduler::put_back(Bank& bank) {
   const std::uint16_t index = bank.current;
-  Entry& entry = state_.requests[index];
+  const Entry& entry = state_.requests[index];
   bank.current = kNone;
   classify(entry.request.bank);
-  Waiting& waiting = list_of(bank, entry);
-  std::uint16_t after = waiting.first;
-  while (after != kNone && state_.requests[after].order < entry.order) after = state_.requests[after].next;
-  if (after == kNone) {
-    append(bank, index);
-    return;
-  }
-  entry.next = after;
-  entry.previous = state_.requests[after].previous;
-  (entry.previous == kNone ? waiting.first : state_.requests[entry.previous].next) = index;
-  state_.requests[after].previous = index;
+  state_.requests.insert(list_of(bank, entry), index);
 }
 
 void BankScheduler::make_current(Bank& bank, std::uint16_t index) {
@@ -266,7 +159,7 @@ void BankScheduler::choose_in_order() {
 
 void BankScheduler::choose_for(Bank& bank) {
   const std::uint16_t chosen = order_->next(waiting_for(bank, served(bank)));
-  unlink(bank, chosen);
+  state_.requests.unlink(list_of(bank, state_.requests[chosen]), chosen);
   make_current(bank, chosen);
 }
 
@@ -320,7 +213,7 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   started = kNoGate;
   if (state_.queued == 0) return false;
   refresh(now);
-  if (write_drain_.on()) choose_direction();
+  if (drain_.on()) choose_kind();
   choose();
 
   unsigned best = kNoBank;
@@ -328,8 +221,8 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   const bool column = best != kNoBank;
   const bool done = column && serve_column(best, now, finished, started);
   if (!column || dual_command_) serve_row(now);
-  if (write_drain_.on()) {
-    choose_direction();
+  if (drain_.on()) {
+    choose_kind();
     choose();
   }
   return done;
@@ -370,8 +263,8 @@ bool BankScheduler::serve_column(unsigned index, Edge now, Finished& finished, s
     at_least(bank.precharge, finished.done);
   }
   count_queue(now);
-  if (write_drain_.on() && entry.request.write) --state_.writes_queued;
-  state_.free.push_back(bank.current);
+  if (drain_.on()) drain_.finished(entry.request.write);
+  state_.requests.release(bank.current);
   bank.current = kNone;
   if (!always_open_ && page_policy_->closes(row_is_wanted(index))) close_row(bank);
   classify(index);
@@ -384,7 +277,7 @@ bool BankScheduler::serve_column(unsigned index, Edge now, Finished& finished, s
 void BankScheduler::commit(Entry& entry, Command command) {
   if (entry.committed) return;
   entry.committed = true;
-  if (write_drain_.on()) --state_.unbegun[list_of(entry)];
+  if (drain_.on()) drain_.began(kind_of(entry));
   Bank& bank = state_.banks[entry.request.bank];
   switch (command) {
     case Command::kColumn:
@@ -397,7 +290,7 @@ void BankScheduler::commit(Entry& entry, Command command) {
       ++row_conflicts_;
       break;
   }
-  const Waiting& waiting = list_of(bank, entry);
+  const RequestList& waiting = list_of(bank, entry);
   const bool overtakes = !waiting.empty() && state_.requests[waiting.first].order < entry.order;
   bank.overtakes = overtakes ? bank.overtakes + 1 : 0;
 }
@@ -434,7 +327,7 @@ void BankScheduler::activate(unsigned index, Edge begin) {
 bool BankScheduler::row_is_wanted(unsigned index) const {
   const Bank& bank = state_.banks[index];
   if (!in_order_) {
-    return std::any_of(bank.waiting.begin(), bank.waiting.end(), [&](const Waiting& waiting) {
+    return std::any_of(bank.waiting.begin(), bank.waiting.end(), [&](const RequestList& waiting) {
       return waiting_for(bank, waiting).oldest_hit() != kNone;
     });
   }
@@ -558,9 +451,7 @@ BankScheduler::Edge BankScheduler::next(Edge now) const {
 std::size_t BankScheduler::queued(unsigned bank) const {
   const Bank& one = state_.banks[bank];
   std::size_t count = one.current != kNone ? 1 : 0;
-  for (const Waiting& waiting : one.waiting) {
-    for (std::uint16_t entry = waiting.first; entry != kNone; entry = state_.requests[entry].next) ++count;
-  }
+  for (const RequestList& waiting : one.waiting) count += state_.requests.length(waiting);
   return count;
 }
 
@@ -587,9 +478,7 @@ void BankScheduler::bind(statistics::Group& group) {
   if (per_bank())
     group.counter("bank_refreshes", units::kCommands, "refreshes of one bank each, up to the last request",
                   bank_refreshes_);
-  if (write_drain_.on())
-    group.counter("write_drains", statistics::Unit("groups"), "times that writes were served in a group",
-                  drains_);
+  if (drain_.on()) drain_.bind(group);
   group.counter("data_cycles", units::kCycles, "cycles in which the data bus moves data", data_cycles_);
   group.counter("queue_cycles", units::kCycles, "cycles with at least one request queued", busy_cycles_);
   group.counter(

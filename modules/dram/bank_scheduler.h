@@ -24,6 +24,8 @@
 #include <string>
 #include <vector>
 
+#include "dram/request_lists.h"
+#include "dram/write_drain.h"
 #include "weft/common/archive.h"
 #include "weft/common/config_visitor.h"
 #include "weft/common/statistics.h"
@@ -50,9 +52,8 @@ class BankScheduler {
 
   // No place for a read, or for a write.
   bool full(bool write) const {
-    if (!write_drain_.on()) return state_.queued == state_.requests.size();
-    const std::size_t writes = state_.writes_queued;
-    return write ? writes == write_drain_.queue : state_.queued - writes == queue_size_;
+    if (!drain_.on()) return state_.queued == state_.requests.size();
+    return write ? drain_.full() : state_.queued - drain_.writes() == queue_size_;
   }
   bool empty() const { return state_.queued == 0; }
   std::size_t queued() const { return state_.queued; }
@@ -82,7 +83,7 @@ class BankScheduler {
 
   // Nothing queued, all rows closed, refresh due one interval after `now`.
   void reset(Edge now);
-  void archive(Archive& archive) { archive(state_); }
+  void archive(Archive& archive) { archive(state_, drain_); }
   void bind(statistics::Group& group);
 
  private:
@@ -90,15 +91,6 @@ class BankScheduler {
   static constexpr unsigned kNoBank = ~0u;
 
   using Entry = QueuedRequest;
-  // Waiting requests, oldest first.
-  struct Waiting {
-    std::uint16_t first = kNone, last = kNone;
-    bool empty() const { return first == kNone; }
-    void archive(Archive& archive) {
-      auto& [first_, last_] = *this;
-      archive(first_, last_);
-    }
-  };
   struct Bank {
     std::uint64_t row = 0;
     bool open = false;
@@ -106,7 +98,7 @@ class BankScheduler {
     Edge precharge = 0;
     Edge read = 0;
     Edge write = 0;
-    std::array<Waiting, 2> waiting;  // without the current one; [1]: writes that are drained
+    std::array<RequestList, 2> waiting;  // without the current one; by kind (WriteDrainControl)
     std::uint16_t current = kNone;
     std::uint64_t overtakes = 0;  // requests served since the oldest waiting request was passed over
     void archive(Archive& archive) {
@@ -139,8 +131,7 @@ class BankScheduler {
   struct State {
     State(std::size_t queue_size, std::size_t banks, std::size_t gates, std::size_t groups,
           std::size_t pseudo_channels);
-    std::vector<Entry> requests;
-    std::vector<std::uint16_t> free;
+    RequestPlaces requests;
     std::vector<Bank> banks;
     std::vector<char> gates;
     std::vector<Gates> groups;  // bank groups
@@ -151,10 +142,6 @@ class BankScheduler {
     std::uint16_t order_count = 0;
     std::vector<std::uint16_t> order;
     std::size_t queued = 0;
-    std::size_t writes_queued = 0;         // of these; counted with write_drain only
-    std::array<std::size_t, 2> unbegun{};  // requests without a command so far, as Bank::waiting
-    bool draining = false;                 // writes are served
-    std::uint64_t arrivals = 0;
     Edge row_bus = 0;  // an activate has the bus for row commands before this edge
     Edge refresh_due = 0;
     unsigned refresh_bank = 0;    // the next one, where banks are refreshed one after the other
@@ -162,33 +149,28 @@ class BankScheduler {
     Edge counted = 0;             // up to this edge occupancy is counted
     Edge rests = 0;               // from this edge on no command keeps the channel or a bank from the next
     void archive(Archive& archive) {
-      auto& [requests_, free_, banks_, gates_, groups_, channels_, wants_, idle_, order_head_, order_count_,
-             order_, queued_, writes_queued_, unbegun_, draining_, arrivals_, row_bus_, refresh_due_,
-             refresh_bank_, data_rest_, counted_, rests_] = *this;
-      archive(set_anew(requests_), at_rest(queued_), free_, banks_, gates_, groups_, channels_,
-              at_rest(wants_[0]), at_rest(wants_[1]), at_rest(wants_[2]), at_rest(idle_), order_head_,
-              at_rest(order_count_), order_, at_rest(writes_queued_), at_rest(unbegun_[0]),
-              at_rest(unbegun_[1]), draining_, arrivals_, row_bus_, refresh_due_, refresh_bank_, data_rest_,
-              counted_, rests_);
+      auto& [requests_, banks_, gates_, groups_, channels_, wants_, idle_, order_head_, order_count_, order_,
+             queued_, row_bus_, refresh_due_, refresh_bank_, data_rest_, counted_, rests_] = *this;
+      archive(requests_, at_rest(queued_), banks_, gates_, groups_, channels_, at_rest(wants_[0]),
+              at_rest(wants_[1]), at_rest(wants_[2]), at_rest(idle_), order_head_, at_rest(order_count_),
+              order_, row_bus_, refresh_due_, refresh_bank_, data_rest_, counted_, rests_);
     }
   };
   enum class Command : std::uint8_t { kActivate, kPrecharge, kColumn };
 
-  static unsigned list_of(const Entry& entry) { return entry.drained ? 1 : 0; }
-  Waiting& list_of(Bank& bank, const Entry& entry) { return bank.waiting[list_of(entry)]; }
+  static unsigned kind_of(const Entry& entry) { return entry.drained ? 1 : 0; }
+  static RequestList& list_of(Bank& bank, const Entry& entry) { return bank.waiting[kind_of(entry)]; }
   // Requests of the bank that may be served now.
-  const Waiting& served(const Bank& bank) const { return bank.waiting[state_.draining ? 1 : 0]; }
+  const RequestList& served(const Bank& bank) const { return bank.waiting[drain_.served()]; }
   bool waits_with_writes(const Bank& bank, const Request& request) const;
   const Entry* overlapped(const Bank& bank, const Request& request) const;
-  void choose_direction();
-  void append(Bank& bank, std::uint16_t index);
-  void unlink(Bank& bank, std::uint16_t index);
+  void choose_kind();
   void choose();
   void choose_in_order();
   void choose_for(Bank& bank);
   bool hits(const Bank& bank, const Request& request) const { return bank.open && bank.row == request.row; }
-  WaitingRequests waiting_for(const Bank& bank, const Waiting& waiting) const {
-    return {state_.requests, waiting.first, bank.open, bank.row, bank.overtakes};
+  WaitingRequests waiting_for(const Bank& bank, const RequestList& waiting) const {
+    return {state_.requests.all(), waiting.first, bank.open, bank.row, bank.overtakes};
   }
   void make_current(Bank& bank, std::uint16_t index);
   void put_back(Bank& bank);
@@ -231,7 +213,6 @@ class BankScheduler {
   const std::unique_ptr<RequestOrder> order_;
   const bool in_order_;
   const std::uint64_t queue_size_;
-  const WriteDrain write_drain_;
   const std::unique_ptr<PagePolicy> page_policy_;
   const bool always_open_;
   const std::vector<Place> places_;  // of the banks
@@ -242,6 +223,7 @@ class BankScheduler {
   const Edge refresh_interval_;
 
   State state_;
+  WriteDrainControl drain_;
 
   std::uint64_t activates_ = 0;
   std::vector<std::uint64_t> bank_activates_;  // by bank
@@ -252,7 +234,6 @@ class BankScheduler {
   std::uint64_t refreshes_ = 0;
   std::uint64_t bank_refreshes_ = 0;
   std::uint64_t data_cycles_ = 0;
-  std::uint64_t drains_ = 0;
   std::uint64_t occupancy_ = 0;    // queued requests, summed over cycles
   std::uint64_t busy_cycles_ = 0;  // cycles with at least one request queued
   std::uint64_t active_cycles_ = 0;
