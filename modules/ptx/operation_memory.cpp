@@ -1,5 +1,6 @@
 // Modifiers of memory instructions. Order and scope have no effect on device memory, whose image is updated
-// at issue, in order; accesses to system memory follow them. Cache hints have none.
+// at issue, in order; accesses to system memory follow them. Loads with .cg and .cv go past the L1. Hints of
+// priority have no effect.
 #include <algorithm>
 
 #include "ptx/operation_readers.h"
@@ -145,6 +146,8 @@ void read_load(Modifiers& m, Operation& o) {
   Groups groups(m);
   while (!m.done()) {
     i.fresh = i.fresh || m.peek() == "cv";
+    // 9.7.9.1: .cg caches in L2 and below only, and .cv fetches again.
+    if (m.peek() == "cg" || m.peek() == "cv") i.mode = Mode::kPastL1;
     const bool taken = take_order(m, groups, i, {"relaxed", "acquire"}) || m.take("weak") ||
                        groups.one(kVolatile, {"volatile"}) || take_scope(m, groups, i) ||
                        take_space(m, groups, i) || groups.one(kCache, {"ca", "cg", "cs", "lu", "cv"}) ||

@@ -133,7 +133,8 @@ class LoadStoreUnit {
   bool goes_through_stages(std::uint32_t r) const {
     if (!data_.looks_up_last() || r == kNone) return false;
     const Request& request = requests_.request(r);  // to system memory: in order with loads past the cache
-    return request.system == kNone && (request.target == Target::kL1d || request.target == Target::kWrite);
+    return request.system == kNone && (request.target == Target::kL1d || request.target == Target::kDirect ||
+                                       request.target == Target::kWrite);
   }
   void leave_stages(Cycle now);
   void work_on_head(Cycle now);
