@@ -10,10 +10,7 @@ namespace weft {
 Waveforms::Waveforms(const Parts& parts)
     : parts_(parts),
       waveform_({parts.core, probes_, [&launches = parts.launches] { return launches.begun(); },
-                 [this] { return busy(); },
-                 [this](bool on) {
-                   for (auto& signals : signals_) signals.keep(on);
-                 }}) {
+                 [this] { return busy(); }, [this](const vcd::Signals& recorded) { watch(recorded); }}) {
   for (auto& sm : parts.sms) signals_.emplace_back(sm);
   add_probes();
   parts_.host.watch([this] { waveform_.wake(); });
@@ -27,6 +24,20 @@ std::vector<std::string> Waveforms::comments() const {
   return {
       "core clock " + std::to_string(parts_.core.megahertz()) + " MHz; a value holds from one core edge on",
       stalls};
+}
+
+// SMs of which nothing is recorded keep no record.
+void Waveforms::watch(const vcd::Signals& recorded) {
+  for (unsigned i = 0; i < signals_.size(); ++i) {
+    const std::string scope = statistics::name_of("sm", i) + ".";
+    bool any = false, details = false;
+    for (const Probes::Probe* signal : recorded) {
+      if (signal->name.compare(0, scope.size(), scope) != 0) continue;
+      any = true;
+      details = details || signal->detail;
+    }
+    signals_[i].keep(any, details);
+  }
 }
 
 void Waveforms::add_probes() {

@@ -60,6 +60,7 @@ class Waveforms {
     Cycle metered = 0;
   };
 
+  void watch(const vcd::Signals& recorded);
   void add_probes();
   void add_launches();
   void meter(Cycle now);

@@ -52,7 +52,7 @@ void GpuWaveform::add(const SignalSelection& selection, const Signals& signals,
   Recording recording{selection, {}, spans_of(signals), std::move(sink)};
   for (const Probes::Probe* signal : signals) {
     if (signal->name == kClock) recording.clock = recording.signals.size();
-    recording.signals.push_back({signal->read, &signal->read_text, signal->most()});
+    recording.signals.push_back({signal->counter, signal->read, &signal->read_text, signal->most()});
   }
   Cycle& first = recording.selection.first_cycle;
   first = first > reach_ ? kNever : std::max<Cycle>(first, 1);
@@ -65,7 +65,8 @@ void GpuWaveform::add(const SignalSelection& selection, const Signals& signals,
     options.set_sensitivity(half_.get());
     sc_core::sc_spawn([this] { fall(); }, sc_core::sc_gen_unique_name("waveform_clock"), &options);
   }
-  if (recordings_.empty()) parts_.watch(true);
+  recorded_.insert(recorded_.end(), signals.begin(), signals.end());
+  parts_.watch(recorded_);
   recordings_.push_back(std::move(recording));
 }
 
@@ -124,24 +125,26 @@ void GpuWaveform::fall() {
   for (Recording& recording : recordings_) {
     if (recording.ended || !recording.clock || recording.sampled == 0) continue;
     Sampled& clock = recording.signals[*recording.clock];
-    if (clock.value != 1) continue;
-    clock.value = 0;
+    if (clock.read_value != 1) continue;
+    clock.read_value = 0;
     recording.sink->at(sc_core::sc_time_stamp().value() / units_);
     recording.sink->set(*recording.clock, 0);
   }
 }
 
 void GpuWaveform::read(Recording& recording, const Span& span, Cycle now) {
+  SignalSink& sink = *recording.sink;
+  Sampled* const signals = recording.signals.data();
   for (std::size_t i = span.begin; i < span.end; ++i) {
-    Sampled& signal = recording.signals[i];
-    if (!signal.read) {
-      recording.sink->set(i, (*signal.text)(now));
+    Sampled& signal = signals[i];
+    if (signal.counter == nullptr && !signal.read) {
+      sink.set(i, (*signal.text)(now));
       continue;
     }
-    const std::uint64_t value = Probes::Probe::shown(signal.read(now), signal.most);
-    if (value == signal.value) continue;
-    signal.value = value;
-    recording.sink->set(i, value);
+    const std::uint64_t value = signal.counter != nullptr ? *signal.counter : signal.read(now);
+    if (value == signal.read_value) continue;
+    signal.read_value = value;
+    sink.set(i, Probes::Probe::shown(value, signal.most));
   }
 }
 
@@ -150,7 +153,7 @@ void GpuWaveform::end(Recording& recording) {
   recording.ended = true;
   recording.sink->end(picoseconds(recording.sampled + 1));
   const auto ended = [](const Recording& other) { return other.ended; };
-  if (std::all_of(recordings_.begin(), recordings_.end(), ended)) parts_.watch(false);
+  if (std::all_of(recordings_.begin(), recordings_.end(), ended)) parts_.watch({});
 }
 
 void GpuWaveform::close() {

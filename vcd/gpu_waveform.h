@@ -30,8 +30,9 @@ class GpuWaveform final : public Clocked {
     std::function<std::uint64_t()> launches;
     // Whether anything may still change at the next edge.
     std::function<bool()> busy;
-    // Told before the first sample and after the last: probes of what happens at an edge need its record.
-    std::function<void(bool)> watch;
+    // Told what is recorded before the first sample, and nothing after the last: probes of what happens at an
+    // edge need its record.
+    std::function<void(const Signals& recorded)> watch;
   };
 
   // The core clock among the signals, if it is one: high from an edge on, low from the middle of the cycle
@@ -62,10 +63,11 @@ class GpuWaveform final : public Clocked {
  private:
   // What a sample needs of a signal, close together in memory.
   struct Sampled {
-    Probes::Read read;                        // empty: a text
-    const Probes::ReadText* text;             // of the probe
-    std::uint64_t most;                       // that its bits hold
-    std::uint64_t value = Probes::kUndriven;  // at the last sample
+    const std::uint64_t* counter;                  // nullptr: it has to be asked for
+    Probes::Read read;                             // empty: a text
+    const Probes::ReadText* text;                  // of the probe
+    std::uint64_t most;                            // that its bits hold
+    std::uint64_t read_value = Probes::kUndriven;  // at the last sample, before it is cut to its bits
   };
   // Signals next to each other with one version. Those of a part that rests keep their values.
   struct Span {
@@ -99,6 +101,7 @@ class GpuWaveform final : public Clocked {
   std::unique_ptr<sc_core::sc_event> half_;  // the middle of a cycle; without a clock there is none
   Cycle wanted_ = kNever;  // no sample before: with sleeping switched off, steps come unasked
   std::vector<Recording> recordings_;
+  Signals recorded_;  // by all of them
 };
 
 }  // namespace weft::vcd

@@ -42,8 +42,9 @@ class Probes {
     unsigned bits = 0;  // 1 to kMostBits; 0: a text
     Read read{};
     ReadText read_text{};
-    const Version* version = nullptr;  // nullptr: it may change at any time
-    bool detail = false;               // one of very many, which few need: shown where it is asked for
+    const std::uint64_t* counter = nullptr;  // what `read` gives, without a call; nullptr: it computes
+    const Version* version = nullptr;        // nullptr: it may change at any time
+    bool detail = false;                     // one of very many, which few need: shown where it is asked for
 
     std::uint64_t most() const { return (std::uint64_t{1} << bits) - 1; }
     std::uint64_t value(std::uint64_t now) const { return shown(read(now), most()); }
@@ -71,11 +72,9 @@ class Probes {
     // This scope, whose signals are details.
     Scope details() const { return {*table_, prefix_, version_, true}; }
     void signal(std::string_view name, unsigned bits, Read read) const {
-      table_->all_.push_back({prefix_ + std::string(name), bits, std::move(read), {}, version_, detail_});
+      add(name, bits, std::move(read), {});
     }
-    void text(std::string_view name, ReadText read) const {
-      table_->all_.push_back({prefix_ + std::string(name), 0, {}, std::move(read), version_, detail_});
-    }
+    void text(std::string_view name, ReadText read) const { add(name, 0, {}, std::move(read)); }
     // Every gauge of the group and of those below it, which outlive the table.
     void gauges(const statistics::Group& group) const {
       group.each([this](const std::vector<const statistics::Group*>& way, const statistics::Entry& entry) {
@@ -89,8 +88,10 @@ class Probes {
     // Counters of the group with these names, as they stand.
     void counters(const statistics::Group& group, std::initializer_list<const char*> names) const {
       for (const char* name : names) {
-        for (const statistics::Entry* entry : group.find({name}))
+        for (const statistics::Entry* entry : group.find({name})) {
           signal(name, kMostBits, [counter = entry->counter](std::uint64_t) { return *counter; });
+          table_->all_.back().counter = entry->counter;
+        }
       }
     }
 
@@ -98,6 +99,10 @@ class Probes {
     friend class Probes;
     Scope(Probes& table, std::string prefix, const Version* version, bool detail)
         : table_(&table), prefix_(std::move(prefix)), version_(version), detail_(detail) {}
+    void add(std::string_view name, unsigned bits, Read read, ReadText text) const {
+      table_->all_.push_back(
+          {prefix_ + std::string(name), bits, std::move(read), std::move(text), nullptr, version_, detail_});
+    }
     Probes* table_;
     std::string prefix_;
     const Version* version_;

@@ -78,6 +78,7 @@ class Lwm final : public WarpFormation {
     archive(at_rest(live_), table_);
     archive_each(archive, schedulers_);
     for (LargeWarp& warp : warps_) archive(warp.instruction);
+    divergence_.changed();
   }
   unsigned ready_warps() const override {
     unsigned n = 0;
@@ -158,6 +159,7 @@ class Lwm final : public WarpFormation {
   std::vector<Flight> flights_;  // by issue id
   unsigned live_ = 0;
   bool stopped_ = false;  // since the last `advance` a large warp has come to a stand at primitives
+  Divergence divergence_;
   StackStatistics stack_statistics_;
   Statistics statistics_;
 };
@@ -184,12 +186,14 @@ void Lwm::reset() {
   for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
   live_ = 0;
   stopped_ = false;
+  divergence_.changed();
   stack_statistics_ = {};
   statistics_ = {};
 }
 
 // The instruction at the top of the stack comes next.
 void Lwm::begin(unsigned context) {
+  divergence_.changed();
   LargeWarp& warp = warps_[context];
   const StackEntry& top = warp.stack.top();
   const ptx::Unit unit = program_->code[top.pc].unit;
@@ -336,6 +340,7 @@ void Lwm::go_on(unsigned context) {
 // that wait at one are treated as those at a warp-level primitive. Others of the block may be waited for, and
 // stand where they wait for those at the barrier.
 bool Lwm::find_path(LargeWarp& warp) {
+  divergence_.changed();
   if (warp.choose_path()) return true;
   if (warp.barriers == 0 || !warp.choose_path_without_others()) return false;
   ++stack_statistics_.lone_departures;
@@ -383,6 +388,7 @@ void Lwm::part_those_that_stand() {
 }
 
 void Lwm::end(unsigned context) {
+  divergence_.changed();
   --live_;
   scheduler_of(context).policy.left(context);
   table_.set(context, ptx::kNoPc);
@@ -442,7 +448,7 @@ Census Lwm::census() const {
 
 void Lwm::bind(statistics::Group& group) {
   stack_statistics_.bind(group);
-  bind_divergence(group, warps_);
+  divergence_.bind(group, warps_);
   group.gauge("issuing", units::kThreads, "threads that the large warps' instructions still have to issue",
               [this] {
                 std::uint64_t threads = 0;

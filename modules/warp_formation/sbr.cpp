@@ -51,6 +51,7 @@ class Sbr final : public WarpFormation {
     for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
     for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
     live_ = 0;
+    divergence_.changed();
     statistics_ = {};
   }
 
@@ -140,6 +141,7 @@ class Sbr final : public WarpFormation {
       Warp& warp = warps_[c];
       if (!warp.live || !warp.syncs) continue;
       warp.release(threads, size_);
+      divergence_.changed();
       if (stands(warp)) {
         resume(c, true);
       } else if (warp.parted && !warp.in_flight && warp.choose(*program_, statistics_)) {
@@ -174,6 +176,7 @@ class Sbr final : public WarpFormation {
     archive(at_rest(live_), table_);
     archive_each(archive, schedulers_);
     for (Warp& warp : warps_) archive(warp.stack);
+    divergence_.changed();
   }
 
   unsigned ready_warps() const override {
@@ -184,7 +187,7 @@ class Sbr final : public WarpFormation {
 
   void bind(statistics::Group& group) override {
     statistics_.bind(group);
-    bind_divergence(group, warps_);
+    divergence_.bind(group, warps_);
     bind_likely(group, [this](auto&& visit) {
       for (const auto& warp : warps_) visit(warp.stack);
     });
@@ -259,6 +262,7 @@ class Sbr final : public WarpFormation {
   void show_top(unsigned context) {
     Warp& warp = warps_[context];
     warp.show_top(size_, geometry_.lanes);
+    divergence_.changed();
     table_.set(context, warp.stack.top().pc);
   }
 
@@ -319,6 +323,7 @@ class Sbr final : public WarpFormation {
     Scheduler& s = scheduler_of(context);
     --(warp.at_barrier ? s.at_barrier : s.at_sync);
     warp.at_barrier = warp.at_sync = false;
+    divergence_.changed();
     if (!warp.choose(*program_, statistics_)) return stop(context);
     if (top_may_change) show_top(context);
     s.far.remove(context);
@@ -339,6 +344,7 @@ class Sbr final : public WarpFormation {
 
   void end(unsigned context) {
     --live_;
+    divergence_.changed();
     scheduler_of(context).policy.left(context);
     table_.set(context, ptx::kNoPc);
   }
@@ -358,6 +364,7 @@ class Sbr final : public WarpFormation {
   ContextTable table_{contexts_};
   unsigned live_ = 0;
   std::vector<ptx::Pc> likely_;  // by PC of a branch; empty: not asked for
+  Divergence divergence_;
   StackStatistics statistics_;
 };
 

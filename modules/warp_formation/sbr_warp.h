@@ -48,24 +48,43 @@ inline storage::Array stack_array(std::uint64_t warps, std::uint64_t stack_entri
   return storage::ram("stacks", warps * stack_entries, bits);
 }
 
-// Of the warps of a scheme, which outlive the group: how far their threads are apart at the moment.
-template <class Warps>
-void bind_divergence(statistics::Group& group, const Warps& warps) {
-  group.gauge("parted_warps", units::kWarps, "warps whose threads are on more than one path", [&warps] {
-    std::uint64_t parted = 0;
+// How far the threads of a scheme's warps are apart at the moment. Waveforms ask for it in every cycle, so
+// the warps are counted again only after changed().
+class Divergence {
+ public:
+  // A stack may have another depth than before, or a warp has started or ended.
+  void changed() { counted_ = false; }
+
+  // Warps outlive the group.
+  template <class Warps>
+  void bind(statistics::Group& group, const Warps& warps) {
+    group.gauge("parted_warps", units::kWarps, "warps whose threads are on more than one path",
+                [this, &warps] {
+                  count(warps);
+                  return parted_;
+                });
+    group.gauge("stack_entries", units::kEntries, "entries on the stacks of all warps", [this, &warps] {
+      count(warps);
+      return entries_;
+    });
+  }
+
+ private:
+  template <class Warps>
+  void count(const Warps& warps) {
+    if (counted_) return;
+    counted_ = true;
+    parted_ = entries_ = 0;
     for (const auto& warp : warps) {
-      if (warp.live) parted += warp.stack.depth() > 1 ? 1 : 0;
+      if (!warp.live) continue;
+      parted_ += warp.stack.depth() > 1 ? 1 : 0;
+      entries_ += warp.stack.depth();
     }
-    return parted;
-  });
-  group.gauge("stack_entries", units::kEntries, "entries on the stacks of all warps", [&warps] {
-    std::uint64_t entries = 0;
-    for (const auto& warp : warps) {
-      if (warp.live) entries += warp.stack.depth();
-    }
-    return entries;
-  });
-}
+  }
+
+  bool counted_ = false;
+  std::uint64_t parted_ = 0, entries_ = 0;
+};
 
 // What schemes with a stack per warp count.
 struct StackStatistics {

@@ -48,7 +48,9 @@ class ContextSet {
   bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
   unsigned size() const {
     unsigned n = 0;
-    for (const auto word : words_) n += count_of(word);
+    for (const auto word : words_) {
+      if (word != 0) n += count_of(word);
+    }
     return n;
   }
   // The first member at or after `from`, or kMaxContexts.

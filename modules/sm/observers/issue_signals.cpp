@@ -13,8 +13,10 @@ IssueSignals::IssueSignals(Sm& sm)
       slots_(contexts_of(sm.core().domains)),
       waits_(sm) {}
 
-void IssueSignals::keep(bool on) {
-  forget();
+void IssueSignals::keep(bool on, bool details) {
+  if (on != attached_) forget();
+  if (details && !details_) forget_details();
+  details_ = details;
   if (on == attached_) return;
   if (on) {
     sm_.attach(*this);
@@ -27,6 +29,10 @@ void IssueSignals::keep(bool on) {
 void IssueSignals::forget() {
   std::fill(schedulers_.begin(), schedulers_.end(), Scheduler());
   std::fill(lanes_.begin(), lanes_.end(), Lane());
+  forget_details();
+}
+
+void IssueSignals::forget_details() {
   std::fill(slots_.begin(), slots_.end(), Slot());
   waits_.start(true);
 }
@@ -40,15 +46,15 @@ void IssueSignals::kernel_finished(Cycle) {
 }
 
 void IssueSignals::resolved(std::uint16_t id, warp_formation::Outcomes outcomes, Cycle) {
-  waits_.resolved(id, outcomes);
+  if (details_) waits_.resolved(id, outcomes);
 }
 
 void IssueSignals::barrier_opened(std::uint16_t slot, unsigned barrier) {
-  waits_.barrier_opened(slot, barrier);
+  if (details_) waits_.barrier_opened(slot, barrier);
 }
 
 void IssueSignals::gathered(std::uint16_t slot, unsigned chunk, std::uint32_t) {
-  waits_.gathered(slot, chunk);
+  if (details_) waits_.gathered(slot, chunk);
 }
 
 void IssueSignals::reset() {
@@ -63,19 +69,24 @@ void IssueSignals::issued(const Issue& issue) {
   Scheduler& scheduler = schedulers_[issue.scheduler];
   scheduler.pc = flight.pc;
   scheduler.context = issue.context;
-  scheduler.opcode = ptx::Mnemonic(*flight.op->instruction);
   for (const auto& group : flight.all()) scheduler.active_lanes += flight.scalar() ? 1 : count_of(group.mask);
+  if (details_) issued_details(issue, scheduler);
+  if (lanes_.empty()) return;
+  // A unit that lanes share may leave them free.
+  const unsigned lane = sm_.core().datapath->lane_of(flight.groups[0].chunk, flight.groups[0].mask);
+  const Cycle until = sm_.core().datapath->lane_free(lane);
+  if (until != lanes_[lane].until) lanes_[lane] = {until, flight.pc, issue.context};
+}
+
+void IssueSignals::issued_details(const Issue& issue, Scheduler& scheduler) {
+  const InFlight& flight = issue.flight;
+  scheduler.opcode = ptx::Mnemonic(*flight.op->instruction);
   waits_.issued(issue);
   slots_[issue.context] = {issue.now, flight.pc};
   for (std::uint64_t rest = issue.partners; rest != 0; rest &= rest - 1) {
     const std::size_t other = issue.context + static_cast<unsigned>(__builtin_ctzll(rest));
     if (other < slots_.size()) slots_[other] = {issue.now, flight.pc};
   }
-  if (lanes_.empty()) return;
-  // A unit that lanes share may leave them free.
-  const unsigned lane = sm_.core().datapath->lane_of(flight.groups[0].chunk, flight.groups[0].mask);
-  const Cycle until = sm_.core().datapath->lane_free(lane);
-  if (until != lanes_[lane].until) lanes_[lane] = {until, flight.pc, issue.context};
 }
 
 void IssueSignals::probes(const Probes::Scope& scope) const {

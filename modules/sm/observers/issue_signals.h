@@ -19,8 +19,8 @@ class IssueSignals final : public SmObserver {
  public:
   explicit IssueSignals(Sm& sm);
 
-  // Keeps what is issued from now on, or no more.
-  void keep(bool on);
+  // Keeps what is issued from now on, or no more. `details`: also for the signals that are details.
+  void keep(bool on, bool details);
   void probes(const Probes::Scope& scope) const;
 
   void reset() override;
@@ -51,13 +51,15 @@ class IssueSignals final : public SmObserver {
     std::uint32_t context = 0;  // of the SM
   };
   void forget();
+  void forget_details();
+  void issued_details(const Issue& issue, Scheduler& scheduler);
   void schedulers(const Probes::Scope& scope) const;
   void lanes(const Probes::Scope& scope) const;
   void slots(const Probes::Scope& scope) const;
   void requests(const Probes::Scope& memory) const;
 
   Sm& sm_;
-  bool attached_ = false;
+  bool attached_ = false, details_ = false;
   Cycle issued_ = 0;  // cycle of the last issue
   std::vector<Scheduler> schedulers_;
   std::vector<Lane> lanes_;
