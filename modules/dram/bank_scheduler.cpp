@@ -80,7 +80,7 @@ void BankScheduler::push(const Request& request, Edge now) {
   }
   state_.requests.append(list_of(bank, entry), index);
   if (kind_of(entry) != drain_.served()) return;
-  if (bank.current != kNone && !state_.requests[bank.current].committed &&
+  if (bank.current != kNone && !state_.requests[bank.current].begun &&
       order_->displaces(hits(bank, request), hits(bank, state_.requests[bank.current].request))) {
     put_back(bank);
   }
@@ -104,13 +104,14 @@ const QueuedRequest* BankScheduler::overlapped(const Bank& bank, const Request& 
   return youngest;
 }
 
-// Requests for which no command has gone out wait until their kind is served again.
+// Requests that have not begun wait until their kind is served again. A bank that was precharged for one of
+// them is free for any other.
 void BankScheduler::choose_kind() {
   if (!drain_.turn()) return;
   state_.idle = 0;
   for (unsigned index = 0; index < state_.banks.size(); ++index) {
     Bank& bank = state_.banks[index];
-    if (bank.current != kNone && !state_.requests[bank.current].committed) put_back(bank);
+    if (bank.current != kNone && !state_.requests[bank.current].begun) put_back(bank);
     if (bank.current == kNone && !served(bank).empty()) state_.idle |= std::uint64_t{1} << index;
   }
 }
@@ -274,10 +275,17 @@ bool BankScheduler::serve_column(unsigned index, Edge now, Finished& finished, s
   return true;
 }
 
+// From here on the request is finished whatever kind is served.
+void BankScheduler::begin(Entry& entry) {
+  if (entry.begun) return;
+  entry.begun = true;
+  if (drain_.on()) drain_.began(kind_of(entry));
+}
+
 void BankScheduler::commit(Entry& entry, Command command) {
+  if (command != Command::kPrecharge) begin(entry);
   if (entry.committed) return;
   entry.committed = true;
-  if (drain_.on()) drain_.began(kind_of(entry));
   Bank& bank = state_.banks[entry.request.bank];
   switch (command) {
     case Command::kColumn:

@@ -187,6 +187,7 @@ class BankScheduler {
   std::uint64_t order_of(unsigned bank) const { return state_.requests[state_.banks[bank].current].order; }
   void consider(Command command, Edge now, unsigned& best) const;
   void classify(unsigned index);
+  void begin(Entry& entry);
   void commit(Entry& entry, Command command);
   bool serve_column(unsigned index, Edge now, Finished& finished, std::uint32_t& started);
   void serve_row(Edge now);

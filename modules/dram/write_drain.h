@@ -43,7 +43,7 @@ class WriteDrainControl {
  private:
   struct State {
     std::size_t writes = 0;                // in their places, served ones included
-    std::array<std::size_t, 2> unbegun{};  // requests without a command so far, by kind
+    std::array<std::size_t, 2> unbegun{};  // requests that have not opened their row, by kind
     bool draining = false;
     void archive(Archive& archive) {
       auto& [writes_, unbegun_, draining_] = *this;

@@ -220,6 +220,32 @@ TEST(BankSchedulerDrain, AccessesToOnePlaceStayInOrder) {
   EXPECT_LT(finished(draining(), read)[2], later[2]);
 }
 
+// Bank 0 has row 0 open and is precharged for a read of row 1 when writes become too many.
+TEST(BankSchedulerDrain, APrechargedBankIsFreeForTheOtherKind) {
+  BankScheduler scheduler(draining(), 8, 1);
+  BankRequest opening = request(0), read = request(0, false, 1), write = request(0, true, 2);
+  opening.handle = 0, read.handle = 1, write.handle = 2;
+  scheduler.push(opening, 0);
+  scheduler.push(read, 0);
+  BankScheduler::Finished finished{};
+  std::vector<std::uint32_t> order;
+  std::uint32_t started = 0;
+  for (Edge now = 0; now < 1'000; ++now) {
+    const bool was_open = scheduler.open_row(0, now) == 0;
+    if (scheduler.step(now, finished, started)) order.push_back(finished.handle);
+    if (!was_open || scheduler.open_row(0, now) != BankScheduler::kNoRow) continue;
+    scheduler.push(write, now);  // the read has precharged the bank
+    for (unsigned bank = 1; bank <= 2; ++bank) {
+      BankRequest other = request(bank, true);
+      other.handle = 2 + bank;
+      scheduler.push(other, now);
+    }
+  }
+  ASSERT_EQ(order.size(), 5u);
+  EXPECT_EQ(order.front(), 0u);
+  EXPECT_EQ(order.back(), 1u) << "the writes go before the read that had the bank precharged";
+}
+
 TEST(BankSchedulerDrain, EachKindHasItsPlaces) {
   SchedulerConfig small = draining();
   small.queue_size = 1;

@@ -47,8 +47,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"gddr6", "random", 176329, 0.00015, 0.2268, true},
         Case{"hbm2", "sequential", 22015, 0.9664, 0.9085, true},
         Case{"hbm2", "random", 66300, 0.00025, 0.3017, true},
-        Case{"gddr6", "mixed", 82509, 0.70205, 0.4848, false, true},
-        Case{"hbm2", "mixed", 43985, 0.5500, 0.4547, false, true}),
+        Case{"gddr6", "mixed", 79874, 0.70715, 0.5008, false, true},
+        Case{"hbm2", "mixed", 43811, 0.5898, 0.4565, false, true}),
     [](const ::testing::TestParamInfo<Case>& info) {
       return std::string(info.param.standard) + "_" + info.param.pattern +
              (info.param.refreshes ? "_refreshed" : "") + (info.param.drain ? "_drained" : "");

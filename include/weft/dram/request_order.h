@@ -26,6 +26,7 @@ struct QueuedRequest {
   BankRequest request;
   std::uint64_t order = 0;  // of arrival, over all banks
   bool committed = false;   // a command was sent for it
+  bool begun = false;       // it opened its row, or sent a column command
   bool opened = false;      // its first column command was sent
   bool drained = false;     // it waits among the writes that are drained (dram.write_drain)
   std::uint16_t next = kNone;
