@@ -8,7 +8,7 @@
 namespace weft::cache {
 
 void MshrConfig::check(const std::string& where, std::uint64_t most_waiting) const {
-  if (entries * merges <= most_waiting) return;  // each costs the simulator 4 bytes
+  if (entries * merges <= most_waiting) return;  // a waiter costs the simulator 8 bytes
   throw config::RuleError(where + "_entries", {where + "_merges"},
                           "found " + std::to_string(entries) + " with " + where.substr(where.rfind('/') + 1) +
                               "_merges = " + std::to_string(merges) + ", which are " +
@@ -29,10 +29,7 @@ unsigned bits_for(std::uint64_t entries) {
 
 MshrTable::State::State(const MshrConfig& config)
     : table(std::size_t{1} << bits_for(config.entries), kNone),
-      lines(config.entries),
-      count(config.entries),
-      taken(config.entries),
-      waiters(config.entries * config.merges),
+      entries(config.entries),
       free(config.entries) {
   std::iota(free.rbegin(), free.rend(), 0u);
 }
@@ -50,32 +47,45 @@ void MshrTable::reset() {
 std::uint32_t MshrTable::find(Line line) const {
   const std::size_t mask = state_.table.size() - 1;
   for (std::size_t at = home(line); state_.table[at] != kNone; at = (at + 1) & mask) {
-    if (state_.lines[state_.table[at]] == line) return state_.table[at];
+    if (state_.entries[state_.table[at]].line == line) return state_.table[at];
   }
   return kNone;
 }
 
 MshrOutcome MshrTable::check(Line line) const {
   const std::uint32_t entry = find(line);
-  if (entry != kNone) return state_.count[entry] < merges_ ? MshrOutcome::kMerged : MshrOutcome::kEntryFull;
+  if (entry != kNone)
+    return state_.entries[entry].count < merges_ ? MshrOutcome::kMerged : MshrOutcome::kEntryFull;
   return state_.free.empty() ? MshrOutcome::kNoEntry : MshrOutcome::kAllocated;
+}
+
+void MshrTable::append(Entry& entry, std::uint32_t waiter) {
+  std::uint32_t place = state_.free_waiter;
+  if (place == kNone) {
+    place = static_cast<std::uint32_t>(state_.waiters.size());
+    state_.waiters.emplace_back();
+  } else {
+    state_.free_waiter = state_.waiters[place].next;
+  }
+  state_.waiters[place] = {waiter, kNone};
+  (entry.first == kNone ? entry.first : state_.waiters[entry.last].next) = place;
+  entry.last = place;
+  ++entry.count;
 }
 
 MshrOutcome MshrTable::add(Line line, std::uint32_t waiter) {
   std::uint32_t entry = find(line);
   if (entry != kNone) {
-    if (state_.count[entry] == merges_) return MshrOutcome::kEntryFull;
-    state_.waiters[std::size_t{entry} * merges_ + state_.count[entry]++] = waiter;
+    if (state_.entries[entry].count == merges_) return MshrOutcome::kEntryFull;
+    append(state_.entries[entry], waiter);
     ++merged_;
     return MshrOutcome::kMerged;
   }
   if (state_.free.empty()) return MshrOutcome::kNoEntry;
   entry = state_.free.back();
   state_.free.pop_back();
-  state_.lines[entry] = line;
-  state_.count[entry] = 1;
-  state_.taken[entry] = 0;
-  state_.waiters[std::size_t{entry} * merges_] = waiter;
+  state_.entries[entry] = {line, 0, kNone, kNone};
+  append(state_.entries[entry], waiter);
   const std::size_t mask = state_.table.size() - 1;
   std::size_t at = home(line);
   while (state_.table[at] != kNone) at = (at + 1) & mask;
@@ -88,11 +98,11 @@ MshrOutcome MshrTable::add(Line line, std::uint32_t waiter) {
 std::uint32_t MshrTable::close(Line line) {
   const std::size_t mask = state_.table.size() - 1;
   std::size_t hole = home(line);
-  while (state_.lines[state_.table[hole]] != line) hole = (hole + 1) & mask;
+  while (state_.entries[state_.table[hole]].line != line) hole = (hole + 1) & mask;
   const std::uint32_t entry = state_.table[hole];
   // A follower may fill the hole unless its home lies after the hole (cyclically).
   for (std::size_t at = (hole + 1) & mask; state_.table[at] != kNone; at = (at + 1) & mask) {
-    const std::size_t from_home = (at - home(state_.lines[state_.table[at]])) & mask;
+    const std::size_t from_home = (at - home(state_.entries[state_.table[at]].line)) & mask;
     if (from_home >= ((at - hole) & mask)) {
       state_.table[hole] = state_.table[at];
       hole = at;
@@ -103,12 +113,17 @@ std::uint32_t MshrTable::close(Line line) {
 }
 
 bool MshrTable::next_waiter(std::uint32_t entry, std::uint32_t& waiter) {
-  if (state_.taken[entry] == state_.count[entry]) {
+  const std::uint32_t place = state_.entries[entry].first;
+  if (place == kNone) {
     state_.free.push_back(entry);
     --state_.in_use;
     return false;
   }
-  waiter = state_.waiters[std::size_t{entry} * merges_ + state_.taken[entry]++];
+  Waiter& taken = state_.waiters[place];
+  waiter = taken.handle;
+  state_.entries[entry].first = taken.next;
+  taken.next = state_.free_waiter;
+  state_.free_waiter = place;
   return true;
 }
 

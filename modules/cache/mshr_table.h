@@ -45,7 +45,7 @@ class MshrTable {
   // Hands out the next waiter of a closed entry; false, and the entry is free again, when there is none.
   bool next_waiter(std::uint32_t entry, std::uint32_t& waiter);
   // Is another waiter left in this closed entry?
-  bool has_waiter(std::uint32_t entry) const { return state_.taken[entry] < state_.count[entry]; }
+  bool has_waiter(std::uint32_t entry) const { return state_.entries[entry].first != kNone; }
   // close and next_waiter in one: visit(waiter) for each waiter, in order of arrival.
   template <class Visit>
   void release(Line line, Visit&& visit) {
@@ -64,24 +64,35 @@ class MshrTable {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  struct Entry {
+    Line line = 0;
+    std::uint32_t count = 0;                    // waiters that came
+    std::uint32_t first = kNone, last = kNone;  // of those that were not handed out yet
+  };
+  struct Waiter {
+    std::uint32_t handle = 0;
+    std::uint32_t next = kNone;  // in order of arrival; of a free place: another free one
+  };
   struct State {
     explicit State(const MshrConfig& config);
-    std::vector<std::uint32_t> table;    // entry, or kNone
-    std::vector<Line> lines;             // per entry
-    std::vector<std::uint32_t> count;    // per entry: waiters that came
-    std::vector<std::uint32_t> taken;    // per entry: waiters that were handed out
-    std::vector<std::uint32_t> waiters;  // entry * merges + order of arrival
+    std::vector<std::uint32_t> table;  // entry, or kNone
+    std::vector<Entry> entries;
     std::vector<std::uint32_t> free;
+    // One pool for all entries, which grows to the most that ever waited at a time. To fill room for all that
+    // may wait took a tenth of the start of a large GPU.
+    std::vector<Waiter> waiters;
+    std::uint32_t free_waiter = kNone;
     std::size_t in_use = 0;
     void archive(Archive& archive) {
-      auto& [table_, lines_, count_, taken_, waiters_, free_, in_use_] = *this;
-      archive(at_rest(in_use_), table_, lines_, count_, taken_, waiters_, free_);
+      auto& [table_, entries_, free_, waiters_, free_waiter_, in_use_] = *this;
+      archive(at_rest(in_use_), set_anew(table_, entries_, waiters_, free_waiter_), free_);
     }
   };
 
   // Open addressing with linear probing, at most half full; removal shifts the followers back.
   std::size_t home(Line line) const { return (line * 0x9E3779B97F4A7C15u) >> hash_shift_; }
   std::uint32_t find(Line line) const;
+  void append(Entry& entry, std::uint32_t waiter);
 
   const MshrConfig config_;
   const std::uint32_t merges_;

@@ -149,6 +149,7 @@ bool SectorTags::has_masks(std::size_t place) const {
 }
 
 void SectorTags::invalidate_all() {
+  if (!tags_.touched()) return;
   tags_.invalidate_all();
   std::fill(state_.written.begin(), state_.written.end(), std::uint64_t{0});
   std::fill(state_.lines.begin(), state_.lines.end(), Sectors());

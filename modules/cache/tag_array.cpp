@@ -54,10 +54,8 @@ TagArray::TagArray(const TagConfig& config)
       set_index_(config.set_index.make({config.sets, config.line_bytes})),
       plain_(set_index_->plain()),
       state_(config.sets * config.ways, config.ways),
-      counts_(config.sets),
-      index_(config.ways > kFewWays ? config.sets * config.ways : 0) {
-  count_all_invalid();
-}
+      counts_(config.sets, SetCounts{static_cast<std::uint16_t>(config.ways), 0, 0, 0}),
+      index_(config.ways > kFewWays ? config.sets * config.ways : 0) {}
 
 std::size_t TagArray::search(Line line) const {
   if (index_.used()) {
@@ -82,7 +80,7 @@ void TagArray::keep_written_below(std::uint64_t percent) {
 void TagArray::set_ways(std::size_t ways) {
   if (ways == state_.ways) return;
   state_.ways = ways;
-  invalidate_all();
+  forget_lines();
   replacement_->reset();
 }
 
@@ -123,6 +121,7 @@ void TagArray::count_all_invalid() {
 // What follows from the state, after the whole of it was read.
 void TagArray::derive() {
   count_all_invalid();
+  touched_ = true;
   for (std::size_t slot = 0; slot < state_.states.size(); ++slot) {
     const LineState state = state_.states[slot];
     if (state == LineState::kInvalid) continue;
@@ -196,6 +195,7 @@ TagArray::Victim TagArray::reserve(Line line) {
   state_.lines[slot] = line;
   set_state(slot, LineState::kReserved);
   state_.written[slot] = 0;
+  touched_ = true;
   replacement_->placed(slot, victim.evicted);
   return victim;
 }
@@ -252,10 +252,16 @@ LineState TagArray::invalidate(Line line) {
   return was;
 }
 
+// Kernels begin with empty caches, and most SMs of a large GPU have had no line since.
 void TagArray::invalidate_all() {
+  if (touched_) forget_lines();
+}
+
+void TagArray::forget_lines() {
   std::fill(state_.states.begin(), state_.states.end(), LineState::kInvalid);
   std::fill(state_.marked.begin(), state_.marked.end(), std::uint8_t{0});
   state_.dirty = state_.marked_lines = 0;
+  touched_ = false;
   count_all_invalid();
 }
 
@@ -263,6 +269,7 @@ void TagArray::reset() {
   state_ = State(state_.lines.size(), ways_);
   keep_written_below(keep_below_);
   replacement_->reset();
+  touched_ = false;
   count_all_invalid();
 }
 

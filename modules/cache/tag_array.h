@@ -84,6 +84,8 @@ class TagArray {
   // The state it had.
   LineState invalidate(Line line);
   void invalidate_all();
+  // A line has come since all became invalid.
+  bool touched() const { return touched_; }
   // While fewer than `percent` of the lines are marked as written, these lines make no room, as long as
   // another line of their set can, now or when its fill has come. 0 (the default): all may.
   void keep_written_below(std::uint64_t percent);
@@ -154,6 +156,7 @@ class TagArray {
   void set_state(std::size_t slot, LineState state);
   void set_mark(std::size_t slot, bool marked);
   void count_all_invalid();
+  void forget_lines();
   void derive();
   // Few enough lines are marked as written, so that these are kept.
   bool keeps_marked() const {
@@ -176,6 +179,7 @@ class TagArray {
   mutable std::vector<SetCounts> counts_;  // by set
   std::vector<LineState> without_marked_;  // the states, but kReserved for those that are marked
   LineIndex index_;
+  bool touched_ = false;
   mutable Line mixed_line_ = ~Line{0};  // the line that was mixed last, which is often asked for again
   mutable std::size_t mixed_set_ = 0;
   mutable std::size_t last_found_ = 0;  // where a line was found: the same one is often looked up again

@@ -45,7 +45,6 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const machine::SmConfig& co
   for (Domain& domain : core_.domains)
     fetch_.report_to(domain.fetching(), domain.changed(), domain.first_context, domain.concerned());
   for (const auto& observer : own_observers_) attach(*observer);
-  reset();
 }
 
 Sm::~Sm() = default;
