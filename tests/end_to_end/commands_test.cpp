@@ -289,8 +289,8 @@ TEST(Area, SaysWhatIsWrongWithTheListOfPrintedAreas) {
 }
 
 TEST(Configs, AreCheckedAndDescribed) {
-  for (const char* config : {"crown-tesla", "dwr-tesla", "gtx480", "gv100", "gv100-oracle", "h200",
-                             "harp-fermi", "rtx3070", "rtx3070-oracle", "stsimt"}) {
+  for (const char* config : {"a100", "crown-tesla", "dwr-tesla", "gtx480", "gv100", "gv100-oracle", "h100",
+                             "h200", "harp-fermi", "rtx3070", "rtx3070-oracle", "stsimt"}) {
     const Exit exit = weft({"check-config", config});
     EXPECT_EQ(exit.code, 0) << exit.err;
     EXPECT_THAT(exit.out, HasSubstr("valid"));

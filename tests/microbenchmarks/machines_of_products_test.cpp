@@ -59,7 +59,8 @@ TEST_P(Products, ShowWhatWasMeasuredOfThem) {
 
 // Sources: the machines' pages.
 INSTANTIATE_TEST_SUITE_P(Machines, Products,
-                         testing::Values(Published{"gv100", 4, 5, 8, 0, 19, 28, 212, 126, 0, 0, 0, 0, 0},
+                         testing::Values(Published{"a100", 4, 4, 6, 0, 23, 33, 206, 125, 0, 0, 0, 0, 0},
+                                         Published{"gv100", 4, 5, 8, 0, 19, 28, 212, 126, 0, 0, 0, 0, 0},
                                          Published{"h200", 4, 4, 8, 26, 23, 32, 282.4, 125, 17, 17, 27.2, 14,
                                                    76},
                                          Published{"rtx3070", 4, 4, 0, 0, 24, 33, 219, 64, 0, 0, 0, 0, 0}),
