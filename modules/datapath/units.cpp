@@ -97,6 +97,9 @@ OperationClass class_of(const ptx::Instruction& in) {
     case Opcode::kCvt:
       return ptx::is_float(in.type) != ptx::is_float(in.from) ? OperationClass::kConvert
                                                               : OperationClass::kNone;
+    case Opcode::kMin:
+    case Opcode::kMax:
+      return in.type != ptx::Type::kF64 ? OperationClass::kMinMax : OperationClass::kNone;
     default:
       return OperationClass::kNone;
   }

@@ -77,5 +77,11 @@ TEST(OracleMachines, ChainsAreThoseOfGpgpuSim) {
   EXPECT_NEAR(measured("chase cache=cg stride=128 bytes=65536"), 239 - 2, 0.1);
 }
 
+TEST(OracleMachines, MinimaOfQv100TakeLongerThanAdditions) {
+  Measured measured("gv100-oracle");
+  EXPECT_EQ(measured("latency instruction=add.rn.f32"), 4 + 5);
+  EXPECT_EQ(measured("latency instruction=min.f32"), 13 + 5);
+}
+
 }  // namespace
 }  // namespace weft::microbenchmarks::machines_of_products_test

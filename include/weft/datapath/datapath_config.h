@@ -36,13 +36,15 @@ enum class OperationClass : std::uint8_t {
   kVote,      // vote, activemask, elect
   kBitCount,  // popc, clz, bfind
   kConvert,   // cvt between an integer and a floating-point number
+  kMinMax,    // min, max, without double precision
   kNone,
 };
-inline constexpr std::size_t kOperationClasses = 3;
+inline constexpr std::size_t kOperationClasses = 4;
 inline constexpr std::array<const char*, kOperationClasses> kOperationClassKeys = {"vote", "bit_count",
-                                                                                   "convert"};
+                                                                                   "convert", "min_max"};
 inline constexpr std::array<const char*, kOperationClasses> kOperationClassMeanings = {
-    "vote, activemask, elect", "popc, clz, bfind", "conversions between integers and floating-point numbers"};
+    "vote, activemask, elect", "popc, clz, bfind", "conversions between integers and floating-point numbers",
+    "min, max, without double precision"};
 OperationClass class_of(const ptx::Instruction& in);
 
 // Units of their own for kinds of operations, instead of SIMD groups and special-function units that do all.
@@ -68,7 +70,7 @@ struct Units {
   std::array<Lanes, kKinds> lanes{{{4, 16}, {4, 16}, {4, 16}, {4, 4}}};  // by Unit
   std::array<Unit, static_cast<std::size_t>(ptx::Latency::kCount)> routes;
   Unit half = Unit::kFp32, other = Unit::kByKind, control = Unit::kNone;
-  std::array<Unit, kOperationClasses> classes{Unit::kByKind, Unit::kByKind, Unit::kByKind};
+  std::array<Unit, kOperationClasses> classes{Unit::kByKind, Unit::kByKind, Unit::kByKind, Unit::kByKind};
 
   Units();
   Unit unit_of(const ptx::Instruction& in) const;
