@@ -51,9 +51,9 @@ class WakingContexts {
 
  private:
   static constexpr unsigned kSlots = 64;
-  std::array<warp_formation::ContextSet, kSlots> contexts_{};
   std::uint64_t used_ = 0;  // bit of a cycle modulo kSlots: somebody waits for it
   Cycle taken_ = 0;         // up to here
+  std::array<warp_formation::ContextSet, kSlots> contexts_{};
 };
 
 }  // namespace weft::sm

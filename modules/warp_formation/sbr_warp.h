@@ -128,7 +128,9 @@ struct StackStatistics {
 
 inline constexpr unsigned kBlockBarriers = 16;
 
-struct SbrWarp : WarpPlace {
+// What a scheduler reads of each candidate, up to the stack, is in one line of the host's caches: warps of
+// large machines are not in the nearest one.
+struct alignas(64) SbrWarp : WarpPlace {
   explicit SbrWarp(unsigned size) : stack(size) { paths.reserve(4); }
   bool live = false;
   bool in_flight = false, in_memory = false;
@@ -140,8 +142,8 @@ struct SbrWarp : WarpPlace {
   std::uint16_t barriers = 0;    // at which threads of it wait
   std::uint32_t unresolved = 0;  // threads of the issue in flight
   std::uint32_t group_count = 0;
-  WarpGroups groups{};  // the top entry's threads; of dwr, those of all sub-warps that issue together
   ReconvergenceStack stack;
+  WarpGroups groups{};  // the top entry's threads; of dwr, those of all sub-warps that issue together
   WarpMask exiting;
   WarpMask syncing;                                    // wait at warp-level primitives or block barriers
   std::array<WarpMask, kBlockBarriers> at_barriers{};  // ... the latter, by barrier

@@ -16,7 +16,9 @@ namespace weft::sm {
 
 class IssueStage;
 
-struct Domain final : warp_formation::SmView {
+// A step of the SM looks at each domain, whether or not its schedulers are asked: what it looks at is in two
+// lines of the host's caches, and the long ring of contexts that wait for a cycle comes last.
+struct alignas(64) Domain final : warp_formation::SmView {
   using Stall = warp_formation::Stall;
 
   const IssueStage* issue = nullptr;  // which answers the schedulers
@@ -153,15 +155,15 @@ struct Domain final : warp_formation::SmView {
   const std::vector<Schedulers>& concerned() const { return concerned_; }
 
  private:
-  mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
+  Schedulers changed_ = kAll;  // for whom something has happened since they were asked
+  bool apart_ = false, parks_ = false, asks_parked_ = false;
+  Cycle asks_at_ = 0;
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
-  bool apart_ = false, parks_ = false, asks_parked_ = false;
   mutable warp_formation::ContextSet parked_;
-  mutable WakingContexts waking_;      // contexts set aside until a cycle that is known
-  Schedulers changed_ = kAll;          // for whom something has happened since they were asked
-  std::vector<Schedulers> concerned_;  // by context
-  Cycle asks_at_ = 0;
+  mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
+  std::vector<Schedulers> concerned_;                        // by context
+  mutable WakingContexts waking_;                            // contexts set aside until a cycle that is known
 };
 
 // The domains of an SM with their units. How many contexts the front end needs, the units know.
