@@ -32,6 +32,7 @@ MshrTable::State::State(const MshrConfig& config)
       entries(config.entries),
       free(config.entries) {
   std::iota(free.rbegin(), free.rend(), 0u);
+  waiters.reserve(config.entries * config.merges);
 }
 
 MshrTable::MshrTable(const MshrConfig& config)

@@ -78,8 +78,8 @@ class MshrTable {
     std::vector<std::uint32_t> table;  // entry, or kNone
     std::vector<Entry> entries;
     std::vector<std::uint32_t> free;
-    // One pool for all entries, which grows to the most that ever waited at a time. To fill room for all that
-    // may wait took a tenth of the start of a large GPU.
+    // One pool for all entries. It has room for all that may wait, but only places that are used are filled:
+    // to fill all took a tenth of the start of a large GPU.
     std::vector<Waiter> waiters;
     std::uint32_t free_waiter = kNone;
     std::size_t in_use = 0;
