@@ -110,10 +110,11 @@ JOIN:
   const std::uint64_t longer = allocated(60);
   const double instructions = bench.sum_over_sms("thread_instructions") - before;
   EXPECT_GT(instructions, 1'000'000);
-  // More transactions than ever before may be under way at some moment, and the pools keep them; what came
-  // per instruction or transaction would be some hundred times as much. Threads are counted, since schemes
-  // differ in how many of them one issue holds.
-  EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 12'000);
+  // More transactions than ever before may be under way at some moment, each of which takes 6 allocations the
+  // first time, and the pools keep them: 40 of them on gv100-oracle. What came per instruction or transaction
+  // would be some hundred times as much. Threads are counted, since schemes differ in how many of them one
+  // issue holds.
+  EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 6'000);
 }
 
 TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
