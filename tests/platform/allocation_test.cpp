@@ -104,17 +104,19 @@ JOIN:
     bench.run({12, 1, 1}, {256, 1, 1}, runtime::Arguments().add(out).add(turns).add(data));
     return allocations - before;
   };
-  allocated(100);  // queues and pools grow to what they need
+  // Queues and pools grow to what they need, with caches that are empty and with those that a run has left:
+  // on gv100-oracle 40 more transactions are under way in the second run than in the first.
+  allocated(60);
+  allocated(60);
   const std::uint64_t base = allocated(12);
   const double before = bench.sum_over_sms("thread_instructions");
   const std::uint64_t longer = allocated(60);
   const double instructions = bench.sum_over_sms("thread_instructions") - before;
   EXPECT_GT(instructions, 1'000'000);
-  // More transactions than ever before may be under way at some moment, each of which takes 6 allocations the
-  // first time, and the pools keep them: 40 of them on gv100-oracle. What came per instruction or transaction
-  // would be some hundred times as much. Threads are counted, since schemes differ in how many of them one
-  // issue holds.
-  EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 6'000);
+  // More transactions than ever before may be under way at some moment, and the pools keep them; what came
+  // per instruction or transaction would be some hundred times as much. Threads are counted, since schemes
+  // differ in how many of them one issue holds.
+  EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 12'000);
 }
 
 TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
