@@ -63,7 +63,7 @@ void apply_dram_standard(json& document, const std::string& where) {
 
 void apply_dram_standard(json& document, config::Override& setting) {
   std::string name;
-  const std::string place = setting.option + " " + setting.text;
+  const std::string place = setting.origin() + (setting.option.empty() ? ": /dram/standard" : "");
   if (!take_standard(document, name, place)) return;
   json& dram = document["dram"];
   const json values = values_of(name, place);

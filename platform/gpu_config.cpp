@@ -12,6 +12,7 @@
 #include "common/config_schema.h"
 #include "common/config_writer.h"
 #include "common/share_folder.h"
+#include "platform/config_base.h"
 #include "platform/config_files.h"
 #include "platform/dram_standard.h"
 #include "platform/energy_machine.h"
@@ -105,7 +106,10 @@ void GpuConfig::Dram::describe(config::Visitor& v) {
 }
 
 void GpuConfig::describe(config::Visitor& v) {
-  v.text("name", name, "name of the machine");
+  v.preset("base",
+           "a configuration whose values hold where this file gives no others: a name in configs, or a path "
+           "from this file's folder");
+  v.text("name", name, "name of the machine; not taken from the base");
   v.text("compute_capability", compute_capability,
          "compute capability that CUDA programs see, and up to which their PTX is chosen: MAJOR.MINOR, such "
          "as 8.6");
@@ -354,26 +358,20 @@ GpuConfig GpuConfig::of_document(const nlohmann::json& document, const std::stri
 
 GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings) {
   load_plugins_of_environment();  // their keys are the configuration's
-  const std::string path = config_path(name_or_path);
-  nlohmann::json document = config::read_file(path);
-  rename_old_keys(document, path);
-  apply_dram_standard(document, path);
-  std::vector<config::Override> given;
-  given.reserve(settings.size());
+  LayeredConfig read = read_layers(config_path(name_or_path));
   for (const Setting& setting : settings) {
-    given.push_back(
-        config::apply_override(document, with_new_key(setting.text, setting.option), setting.option));
-    apply_dram_standard(document, given.back());
+    read.layers.push_back(
+        config::apply_override(read.document, with_new_key(setting.text, setting.option), setting.option));
+    refuse_base(read.document, read.layers.back());
+    apply_dram_standard(read.document, read.layers.back());
   }
-  return GpuConfig::of_document(document, path, given);
+  return GpuConfig::of_document(read.document, read.file, read.layers);
 }
 
 GpuConfig load_config_document(const nlohmann::json& document, const std::string& where) {
   load_plugins_of_environment();
-  nlohmann::json complete = document;
-  rename_old_keys(complete, where);
-  apply_dram_standard(complete, where);
-  return GpuConfig::of_document(complete, where, {});
+  const LayeredConfig read = layers_of(document, where);
+  return GpuConfig::of_document(read.document, read.file, read.layers);
 }
 
 GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {

@@ -111,10 +111,8 @@ void assign(json& place, const json& value, const std::string& pointer, bool mad
     if (!made) result.pointers.push_back(pointer);
     return;
   }
-  if (value.empty()) {
-    throw InputError(result.option + " " + result.text,
-                     "sets no key; allowed: a value, or an object with the keys to set");
-  }
+  if (value.empty() && !result.option.empty())
+    throw InputError(result.origin(), "sets no key; allowed: a value, or an object with the keys to set");
   // What is no object gives way as a whole.
   if (!place.is_object()) {
     place = json::object();
@@ -168,6 +166,12 @@ Override apply_override(json& document, const std::string& text, const std::stri
     begin = end + 1;
   }
   assign(*place, value, pointer, made, result);
+  return result;
+}
+
+Override apply_layer(json& document, const json& layer, const std::string& file) {
+  Override result{file, {}, ""};
+  assign(document, layer, "", false, result);
   return result;
 }
 

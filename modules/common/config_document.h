@@ -30,7 +30,10 @@ nlohmann::json read_file(const std::string& path);
 struct Override {
   std::string text;
   std::vector<std::string> pointers;
-  std::string option = "--set";  // or who else gave it, for messages
+  std::string option = "--set";  // or who else gave it, for messages; empty: `text` is a file
+
+  // "--set sm.count=4", or the file.
+  std::string origin() const { return option.empty() ? text : option + " " + text; }
 };
 
 // Applies "sm.l1d.sets=64" to `document`: levels are separated by dots, missing objects are made. The value
@@ -40,6 +43,10 @@ struct Override {
 // that sets nothing. `option` is who gave it.
 Override apply_override(nlohmann::json& document, const std::string& text,
                         const std::string& option = "--set");
+
+// Applies the values of `layer`, an object, to `document`: a file on top of another one. Objects are joined
+// key by key. The result blames `file`.
+Override apply_layer(nlohmann::json& document, const nlohmann::json& layer, const std::string& file);
 
 // `path` extended by `key`, as a JSON pointer (RFC 6901).
 std::string join_pointer(const std::string& path, const std::string& key);

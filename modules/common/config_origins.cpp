@@ -26,7 +26,7 @@ const Override* Origins::set_by(const std::string& pointer) const {
 
 std::string Origins::of(const std::string& pointer) const {
   const Override* const given = set_by(pointer);
-  return given == nullptr ? file_ : given->option + " " + given->text;
+  return given == nullptr ? file_ : given->origin();
 }
 
 void Origins::check(const std::function<void()>& rules) const {

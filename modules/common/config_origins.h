@@ -1,4 +1,4 @@
-// Where the values of a configuration come from, for messages: an option, the file, or nobody.
+// Where the values of a configuration come from, for messages: an option, a file, or nobody.
 #ifndef WEFT_COMMON_CONFIG_ORIGINS_H
 #define WEFT_COMMON_CONFIG_ORIGINS_H
 

@@ -121,8 +121,9 @@ struct Setting {
 };
 
 // Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share
-// folder) or by path (anything with a slash or ending in .json), applies the settings, checks it. Keys under
-// their names of the version before are accepted with a warning on standard error.
+// folder) or by path (anything with a slash or ending in .json), applies the settings, checks it. A file may
+// name another one as its `base`. Keys under their names of the version before are accepted with a warning on
+// standard error.
 GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
 GpuConfig load_config(const std::string& name_or_path,
                       const std::vector<std::string>& overrides = {});  // --set
