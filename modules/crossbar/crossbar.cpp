@@ -87,8 +87,11 @@ void Config::describe(config::Visitor& v) {
   v.integer("router_latency", router_latency, {1, 10'000}, "cycles",
             "cycles from the arrival of a packet's last flit to its delivery");
   config::choice(v, "arbitration", arbitration,
-                 {{"round_robin", Arbitration::kRoundRobin}, {"oldest", Arbitration::kOldest}},
-                 "which packet an output sends next");
+                 {{"round_robin", Arbitration::kRoundRobin},
+                  {"oldest", Arbitration::kOldest},
+                  {"ascending", Arbitration::kAscending}},
+                 "which packet an output sends next; ascending: round robin, and the outputs choose in the "
+                 "order of their numbers");
 }
 
 // Every set of values in range is possible; the function is here so that all Configs look alike.

@@ -70,11 +70,13 @@ void PacketNetwork::show_head(unsigned input, unsigned queue) {
 }
 
 // Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A
-// rotation by the cycle number would beat with the packets' length and starve some.)
+// rotation by the cycle number would beat with the packets' length and starve some.) In ascending order they
+// choose by their numbers, once per edge.
 void PacketNetwork::arbitrate(Cycle now) {
   if (next_grant_ > now) return;
   // With a speed-up, the packet behind one that was granted may go at the same edge.
-  for (unsigned round = 0; round < shape_.input_speedup; ++round) {
+  const unsigned rounds = shape_.arbitration == Arbitration::kAscending ? 1 : shape_.input_speedup;
+  for (unsigned round = 0; round < rounds; ++round) {
     if (state_.waiting == 0 || !grant_once(now)) return;
   }
 }
@@ -84,18 +86,23 @@ bool PacketNetwork::grant_once(Cycle now) {
   std::array<std::uint16_t, QueueSet::kMost> granted;
   std::size_t grants = 0;
   std::size_t kept = 0;
+  bool any = false;
+  const bool take_turns = shape_.arbitration != Arbitration::kAscending;
   for (const std::uint16_t out : state_.turns) {
     const OutputInterface& interface = state_.interfaces_out[out];
     unsigned input = kNone;
     if (!interface.candidates.empty() && interface.busy_until <= now) input = choose(out, now);
-    if (input == kNone) {
-      state_.turns[kept++] = out;
-    } else {
+    if (input != kNone) {
       grant(out, input, now);
+      any = true;
+    }
+    if (input != kNone && take_turns) {
       granted[grants++] = out;
+    } else {
+      state_.turns[kept++] = out;
     }
   }
-  if (grants == 0) return false;
+  if (!any) return false;
   next_grant_ = kUnknown;
   std::copy_n(granted.begin(), grants, state_.turns.begin() + static_cast<std::ptrdiff_t>(kept));
   return true;
@@ -107,7 +114,7 @@ bool PacketNetwork::may_go(unsigned out, unsigned input, Cycle now) const {
          !state_.outputs[head.output].full();
 }
 
-// Round robin: the first that may go behind the input granted last. Oldest: the first to have arrived.
+// Oldest: the first to have arrived. Otherwise the first that may go behind the input granted last.
 unsigned PacketNetwork::choose(unsigned out, Cycle now) const {
   const OutputInterface& interface = state_.interfaces_out[out];
   if (shape_.arbitration == Arbitration::kOldest) {

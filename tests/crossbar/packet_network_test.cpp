@@ -147,6 +147,38 @@ TEST(PacketNetwork, OldestGoesFirst) {
   EXPECT_EQ(order, (std::vector<unsigned>{2, 0, 2, 1, 2}));
 }
 
+// The packets of one input go to outputs 1, 2, 0 and 3. In ascending order output 0 has chosen when its
+// packet comes to the head, so that packet goes one edge later, and the one behind it at the same edge.
+TEST(PacketNetwork, AscendingOutputsChooseOncePerEdge) {
+  const auto granted_at = [](Arbitration arbitration) {
+    PacketNetwork::Shape shape = square(4);
+    shape.input_speedup = 4;
+    shape.arbitration = arbitration;
+    PacketNetwork network(shape);
+    for (const unsigned output : {1u, 2u, 0u, 3u}) network.push(0, content(output), output, 1, 1);
+    std::vector<std::size_t> waiting;
+    for (Cycle now = 10; now < 13; ++now) {
+      network.arbitrate(now);
+      waiting.push_back(network.waiting_in(0));
+    }
+    return waiting;
+  };
+  EXPECT_EQ(granted_at(Arbitration::kAscending), (std::vector<std::size_t>{2, 0, 0}));
+  EXPECT_EQ(granted_at(Arbitration::kRoundRobin), (std::vector<std::size_t>{0, 0, 0}));
+}
+
+// With packets for one output only, ascending order is round robin among the inputs.
+TEST(PacketNetwork, AscendingOutputsAreFairToInputs) {
+  PacketNetwork::Shape shape = square(5);
+  shape.arbitration = Arbitration::kAscending;
+  PacketNetwork network(shape);
+  for (unsigned input = 0; input < 5; ++input) {
+    for (int i = 0; i < 50; ++i) network.push(input, content(input), 1, 3, 1);
+  }
+  const std::vector<int> counts = run(network, 1 + 3 * 100 + 1);
+  for (unsigned input = 0; input < 5; ++input) EXPECT_EQ(counts[input], 20) << input;
+}
+
 TEST(PacketNetwork, DistinctPathsDoNotDisturbEachOther) {
   PacketNetwork network(square(4));
   for (unsigned input = 0; input < 4; ++input) {

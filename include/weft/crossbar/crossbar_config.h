@@ -9,7 +9,7 @@
 
 namespace weft::crossbar {
 
-enum class Arbitration : std::uint8_t { kRoundRobin, kOldest };
+enum class Arbitration : std::uint8_t { kRoundRobin, kOldest, kAscending };
 
 struct Config {
   std::uint64_t flit_bytes = 32;
