@@ -102,7 +102,7 @@ Streamed run(Bench& bench, const Stream& stream) {
       longer{static_cast<unsigned>(pieces * (1 + stream.passes)), 1};
   if (stream.resident) {
     shorter.blocks = longer.blocks = whole_gpu(bench.facts()).blocks;
-    shorter.turns = std::max<std::uint64_t>(1, pieces / shorter.blocks);
+    shorter.turns = (pieces + shorter.blocks - 1) / shorter.blocks;  // over the whole buffer
     longer.turns = shorter.turns * (1 + stream.passes);
   }
   const double more =

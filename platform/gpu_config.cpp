@@ -321,6 +321,14 @@ void GpuConfig::check_lines(const std::string& where) const {
   };
   for (const auto& [key, line] : caches) within_interleave(key, line);
   within_interleave("/sm/coalescer/block_bytes", sm.coalescer.block_bytes);
+  if (sm.joined_bytes() > dram.map.interleave_bytes) {
+    throw config::RuleError(
+        where + "/sm/request_sectors",
+        {where + "/sm/coalescer/block_bytes", where + "/dram/interleave_bytes"},
+        "found " + std::to_string(sm.request_sectors) + " blocks of " +
+            std::to_string(sm.coalescer.block_bytes) +
+            " bytes; allowed: at most dram.interleave_bytes = " + std::to_string(dram.map.interleave_bytes));
+  }
   if (!l2.enabled) return;
   within_interleave("/l2/line_bytes", l2.bank.tags.line_bytes);
   for (const auto& [key, line] : caches)

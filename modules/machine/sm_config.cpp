@@ -365,6 +365,9 @@ void SmConfig::describe(config::Visitor& v) {
   v.boolean(
       "system_cached", system_cached,
       "loads of system memory go through the data cache, which does not see writes of other bus masters");
+  v.integer("request_sectors", request_sectors, {1, 4}, "sectors",
+            "neighbouring blocks of coalescer.block_bytes, in an aligned group of so many, that one request "
+            "reads for an instruction; a power of two");
   v.integer("memory_queue", memory_queue, {1, 256}, "instructions",
             "memory instructions in the load-store unit");
   v.integer("miss_queue", miss_queue, {1, 256}, "requests", "requests waiting for the crossbar");
@@ -412,6 +415,9 @@ void SmConfig::check(const std::string& where) const {
   if (!is_power_of_two(coalescer.block_bytes)) {
     throw InputError(where + "/coalescer/block_bytes",
                      found(coalescer.block_bytes) + "; allowed: powers of two from 16 to 1024");
+  }
+  if (!is_power_of_two(request_sectors)) {
+    throw InputError(where + "/request_sectors", found(request_sectors) + "; allowed: 1, 2 and 4");
   }
   if (coalescer.width_threads != 0 && coalescer.scope != CoalescerScope::kIssue) {
     throw config::RuleError(where + "/coalescer/width_threads", {where + "/coalescer/scope"},

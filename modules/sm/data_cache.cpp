@@ -37,14 +37,16 @@ void DataCache::start_kernel(std::size_t ways) {
 bool DataCache::read_past(Request& request, std::uint64_t tag) {
   const Sector sector = level_.tags().sector_of(request.block);
   const bool dirty = is_dirty(sector);
-  if (outgoing_.room() < (dirty ? 2 : 1)) return false;
-  if (dirty) write_back(sector);
   OutgoingRequest read{tlm::TLM_READ_COMMAND,
                        AccessKind::kRead,
                        0,
                        static_cast<std::uint32_t>(config_.coalescer.block_bytes),
                        request.block,
                        tag};
+  if (request.system == kNone) read.instruction = request.instruction;
+  const bool joins = !dirty && outgoing_.joins(read);
+  if (!joins && outgoing_.room() < (dirty ? 2 : 1)) return false;
+  if (dirty) write_back(sector);
   if (request.system != kNone) {  // no more than the bytes touched, from the first to the last
     read.address += request.low;
     read.bytes = request.high - request.low;

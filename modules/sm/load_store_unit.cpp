@@ -26,7 +26,8 @@ LoadStoreUnit::LoadStoreUnit(const machine::SmConfig& config, LoadStoreListener&
       listener_(listener),
       system_(system),
       observers_(observers),
-      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.tags.line_bytes)),
+      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.tags.line_bytes),
+                config.joined_bytes()),
       intake_(config, requests_, system, outgoing_, lanes, lane_width),
       data_(config, outgoing_, system),
       l1c_(config.l1c),
@@ -337,7 +338,12 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
     state_.wheel.add(now, now + latency + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});
     return true;
   }
-  if (found.waits(outgoing_.room())) {
+  const std::uint64_t bytes = cache.tags().sector_bytes();
+  OutgoingRequest fetch{tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), sector * bytes,
+                        tag_of(tag, found.key), system};
+  if (&cache == &data_.level() && system == kNone) fetch.instruction = requests_.request(r).instruction;
+  const bool joins = found.write_backs == 0 && outgoing_.joins(fetch);
+  if (found.waits(outgoing_.room() + (joins ? 1 : 0))) {
     if (!again) cache.refuse(found, outgoing_.full());
     return false;
   }
@@ -345,10 +351,6 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
   data_.write_back(cache.take(found, r));
   if (found.merges) return true;
   if (written) data_.count_lazy_fetch();
-  const std::uint64_t bytes = cache.tags().sector_bytes();
-  const OutgoingRequest fetch{
-      tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), sector * bytes,
-      tag_of(tag, found.key), system};
   if (tag == TagKind::kL1c) {
     outgoing_.fetch(fetch);
   } else {
@@ -389,6 +391,9 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag) {
       break;
     case TagKind::kWrite:
       outgoing_.answered_write();
+      break;
+    case TagKind::kJoined:
+      outgoing_.answered_joined(tag, [&](std::uint64_t one) { respond(now, one); });
       break;
     case TagKind::kL1i:
       break;

@@ -6,9 +6,17 @@ void OutgoingQueue::reset() {
   queue_.clear();
   writes_in_flight_ = 0;
   carried_.clear();
+  joined_.clear();
 }
 
 void OutgoingQueue::read(const OutgoingRequest& request) {
+  if (joins(request)) {
+    OutgoingRequest& last = this->last();
+    last.bytes += request.bytes;
+    last.tag = joined_.join(last.tag, request.tag);
+    ++joined_reads_;
+    return;
+  }
   queue_.push(request);
   ++reads_;
   ++data_;
@@ -34,6 +42,10 @@ void OutgoingQueue::bind(statistics::Group& group) {
   group.counter("write_backs", units::kLines, "dirty lines of the data cache sent to the crossbar",
                 write_backs_);
   group.counter("atomic_requests", units::kRequests, "atomics sent to the crossbar", atomics_);
+  if (joined_bytes_ != 0) {
+    group.counter("joined_reads", units::kRequests,
+                  "reads of a sector that went along with the request for its neighbour", joined_reads_);
+  }
   group.counter("write_bytes", units::kBytes, "bytes of writes and atomics sent", bytes_);
 }
 

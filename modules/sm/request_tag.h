@@ -15,6 +15,7 @@ enum class TagKind : std::uint8_t {
   kRequest,   // a request that waits for its own response
   kWrite,     // nothing: nobody waits
   kL1dAlone,  // a request whose fetch no other load waits for
+  kJoined,    // several others (joined_tags.h)
 };
 
 inline std::uint64_t tag_of(TagKind kind, std::uint64_t value) {

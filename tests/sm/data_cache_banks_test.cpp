@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "sm/load_store_bench.h"
@@ -234,6 +235,68 @@ TEST(DataCacheBanks, NextEventMissesNothing) {
   EXPECT_EQ(played[0], played[1]);
 }
 
+// Address and bytes of each request that loads of these sectors send, one load after the other.
+std::vector<std::pair<std::uint64_t, std::uint32_t>> requests(
+    std::uint64_t request_sectors, const std::vector<std::vector<std::uint64_t>>& loads,
+    ptx::Mode mode = ptx::Instruction().mode) {
+  machine::SmConfig config = with_banks(4);
+  config.request_sectors = request_sectors;
+  Bench bench(config);
+  for (std::uint16_t id = 0; id < loads.size(); ++id) {
+    ptx::Instruction load = load_store_bench::instruction(ptx::Opcode::kLd);
+    load.mode = mode;
+    const Issue issue = at_sectors(loads[id]);
+    bench.unit.accept(id, load, issue.groups.data(), issue.accesses.data(),
+                      static_cast<unsigned>(issue.accesses.size()), true, bench.at_once());
+  }
+  bench.run(40);
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> found;
+  for (std::size_t i = 0; i < bench.sent.size(); ++i) {
+    found.emplace_back(bench.sent[i].address, bench.sent[i].bytes);
+    bench.answer(i);
+  }
+  bench.run(5);
+  EXPECT_EQ(bench.finished.size(), loads.size()) << "every thread has its data";
+  for (std::uint16_t id = 0; id < loads.size(); ++id) EXPECT_EQ(bench.returned[id], loads[id].size());
+  EXPECT_TRUE(bench.unit.idle());
+  return found;
+}
+
+TEST(RequestSectors, NeighboursWithinAnAlignedGroupAreOneRequest) {
+  using Sent = std::pair<std::uint64_t, std::uint32_t>;
+  for (const ptx::Mode mode : {ptx::Instruction().mode, ptx::Mode::kPastL1}) {
+    EXPECT_THAT(requests(4, {{0, 1, 2, 3}}, mode), ElementsAre(Sent{0, 128}));
+    EXPECT_THAT(requests(2, {{0, 1, 2, 3}}, mode), ElementsAre(Sent{0, 64}, Sent{64, 64}));
+    EXPECT_THAT(requests(1, {{0, 1}}, mode), ElementsAre(Sent{0, 32}, Sent{32, 32}));
+    EXPECT_THAT(requests(4, {{1, 2}}, mode), ElementsAre(Sent{32, 64}));
+    EXPECT_THAT(requests(2, {{1, 2}}, mode), ElementsAre(Sent{32, 32}, Sent{64, 32})) << "two groups";
+    EXPECT_THAT(requests(4, {{0, 2}}, mode), ElementsAre(Sent{0, 32}, Sent{64, 32})) << "no neighbours";
+    EXPECT_THAT(requests(4, {{2, 3, 4, 5}}, mode), ElementsAre(Sent{128, 64}, Sent{64, 64})) << "two lines";
+    EXPECT_THAT(requests(4, {{0}, {1}}, mode), ElementsAre(Sent{0, 32}, Sent{32, 32})) << "two loads";
+  }
+}
+
+// In a cycle all four banks look up a sector of one line, and the queue has one place.
+TEST(RequestSectors, ASectorThatJoinsNeedsNoPlaceInTheQueue) {
+  machine::SmConfig config = with_banks(4);
+  config.request_sectors = 4;
+  config.miss_queue = 1;
+  Bench bench(config);
+  statistics::Group group;
+  bench.unit.bind(group);
+  bench.accept(1, ptx::Opcode::kLd, at_sectors({0, 1, 2, 3}));
+  for (unsigned cycle = 0; cycle < 20; ++cycle) {
+    ++bench.now;
+    bench.unit.events(bench.now);
+    bench.unit.step(bench.now);
+  }
+  ASSERT_EQ(bench.unit.outgoing().size(), 1u);
+  EXPECT_EQ(bench.unit.outgoing().take().bytes, 128u);
+  EXPECT_EQ(group.sample().at("read_requests"), 1);
+  EXPECT_EQ(group.sample().at("joined_reads"), 3);
+  EXPECT_EQ(group.sample().at("blocked_cycles"), 0);
+}
+
 // Message, with the key that is at fault.
 std::string refusal(const machine::SmConfig& config) {
   try {
@@ -254,6 +317,9 @@ TEST(DataCacheBanks, AreRefusedWhereRequestsDoNotPassThroughStages) {
   config = with_banks(4);
   config.l1d.banks = 3;
   EXPECT_THAT(refusal(config), ::testing::HasSubstr("found 3; allowed: powers of two from 1 to 32"));
+  config = with_banks(4);
+  config.request_sectors = 3;
+  EXPECT_THAT(refusal(config), ::testing::HasSubstr("sm/request_sectors: found 3; allowed: 1, 2 and 4"));
 }
 
 }  // namespace

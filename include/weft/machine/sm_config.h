@@ -213,6 +213,10 @@ struct SmConfig {
   std::uint64_t coalescer_places() const {
     return coalescer.scope == CoalescerScope::kBeat ? memory_width : coalescer.width_threads;
   }
+  // Reads of an instruction are one request within aligned blocks of so many bytes; 0: each is one.
+  std::uint64_t joined_bytes() const {
+    return request_sectors == 1 ? 0 : request_sectors * coalescer.block_bytes;
+  }
   // Statistics that cost time, off by default.
   struct Observe {
     bool lane_oracle = false;
@@ -232,9 +236,10 @@ struct SmConfig {
   KernelCacheConfig l1c, l1t;
   NcLoads nc_loads = NcLoads::kL1d;
   ConstantAccess constant_access = ConstantAccess::kWord;
-  std::uint64_t memory_queue = 4;    // memory instructions waiting in the load-store unit
-  std::uint64_t miss_queue = 8;      // requests waiting for the crossbar
-  std::uint64_t response_queue = 8;  // responses waiting for the load-store unit
+  std::uint64_t request_sectors = 1;  // neighbouring blocks of the coalescer in one read of an instruction
+  std::uint64_t memory_queue = 4;     // memory instructions waiting in the load-store unit
+  std::uint64_t miss_queue = 8;       // requests waiting for the crossbar
+  std::uint64_t response_queue = 8;   // responses waiting for the load-store unit
 
   SmConfig();
   void describe(config::Visitor& v);
