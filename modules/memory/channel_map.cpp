@@ -35,10 +35,14 @@ void ChannelMapConfig::describe(config::Visitor& v) {
       "a channel");
   config::choice(
       v, "slice_hash", slice_hash,
-      {{"none", SliceHash::kNone}, {"xor", SliceHash::kXor}, {"polynomial", SliceHash::kPolynomial}},
+      {{"none", SliceHash::kNone},
+       {"xor", SliceHash::kXor},
+       {"polynomial", SliceHash::kPolynomial},
+       {"balanced", SliceHash::kBalanced}},
       "what the number of the channel and L2 bank is combined with by exclusive or: nothing, the address "
       "bits "
-      "above, or their remainder modulo an irreducible polynomial");
+      "above, or their remainder modulo an irreducible polynomial; balanced: polynomial with a power of two "
+      "of L2 banks in total, otherwise a hash of the bits above is added");
   v.integer("slice_hash_shift", slice_hash_shift, {0, 32}, "bits",
             "bits above the number of the channel and L2 bank that slice_hash leaves out");
   describe_banks(v);
@@ -77,12 +81,13 @@ void ChannelMapConfig::check(const std::string& where) const {
                                               " L2 banks in total (channels x l2_banks); allowed: at most " +
                                               std::to_string(kMostSlices));
   }
-  if (slice_hash != SliceHash::kNone && (slices() == 1 || !is_power_of_two(l2_banks))) {
+  const bool any_banks = slice_hash == SliceHash::kBalanced || is_power_of_two(l2_banks);
+  if (slice_hash != SliceHash::kNone && (slices() == 1 || !any_banks)) {
     throw InputError(where + "/slice_hash",
                      "found a hash with channels = " + std::to_string(channels) + " and " +
                          std::to_string(l2_banks) +
-                         " L2 banks per channel; allowed: none, or a power of two of L2 "
-                         "banks and more than one in total");
+                         " L2 banks per channel; allowed: none, or more than one L2 bank in total and "
+                         "(except balanced) a power of two per channel");
   }
 }
 
@@ -101,6 +106,7 @@ ChannelMap::ChannelMap(const ChannelMapConfig& config)
       order_(config.slice_order),
       hash_kind_(config.slice_hash),
       hash_shift_(static_cast<unsigned>(config.slice_hash_shift)),
+      displaced_(config.slice_hash == SliceHash::kBalanced && !is_power_of_two(config.slices())),
       hash_bits_(hash_bits(config)),
       polynomial_(hash_bits_) {}
 
@@ -122,18 +128,35 @@ std::uint64_t ChannelMap::hash_of(std::uint64_t upper) const {
     case SliceHash::kXor:
       return hashed & ((std::uint64_t{1} << hash_bits_) - 1);
     case SliceHash::kPolynomial:
+    case SliceHash::kBalanced:
       return polynomial_.remainder(hashed << hash_bits_);
   }
   return 0;
 }
 
+// Uniform below the number of slices.
+std::uint64_t ChannelMap::displacement_of(std::uint64_t upper) const {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio, odd
+  return ((upper >> hash_shift_) * kGolden >> 32) * slices_.divisor() >> 32;
+}
+
+std::uint64_t ChannelMap::mixed(std::uint64_t slice, std::uint64_t upper) const {
+  if (displaced_) return slices_.remainder(slice + displacement_of(upper));
+  return slice ^ hash_of(upper);
+}
+
+std::uint64_t ChannelMap::unmixed(std::uint64_t mixed, std::uint64_t upper) const {
+  if (displaced_) return slices_.remainder(mixed + slices_.divisor() - displacement_of(upper));
+  return mixed ^ hash_of(upper);
+}
+
 ChannelMap::Route ChannelMap::mixed_route(std::uint64_t address) const {
   const std::uint64_t chunk = chunk_.quotient(address);
   const std::uint64_t upper = slices_.quotient(chunk);
-  const std::uint64_t mixed = slice_of(static_cast<unsigned>(slices_.remainder(chunk))) ^ hash_of(upper);
-  const std::uint64_t wraps = slices_.quotient(mixed);
+  const std::uint64_t hashed = mixed(slice_of(static_cast<unsigned>(slices_.remainder(chunk))), upper);
+  const std::uint64_t wraps = slices_.quotient(hashed);
   Route route;
-  route.port = static_cast<unsigned>(slices_.remainder(mixed));
+  route.port = static_cast<unsigned>(slices_.remainder(hashed));
   route.channel = static_cast<unsigned>(l2_banks_.quotient(route.port));
   route.l2_bank = static_cast<unsigned>(l2_banks_.remainder(route.port));
   route.offset = upper * chunk_.divisor() + chunk_.remainder(address) + wraps * kWrapped;
@@ -177,8 +200,8 @@ std::uint64_t ChannelMap::address_of(unsigned channel, unsigned l2_bank, std::ui
   if (!plain_) {
     const std::uint64_t wraps = offset / kWrapped, inner = offset % kWrapped;
     const std::uint64_t upper = chunk_.quotient(inner);
-    const std::uint64_t mixed = channel * l2_banks_.divisor() + l2_bank + wraps * slices_.divisor();
-    const auto slice = static_cast<unsigned>(mixed ^ hash_of(upper));
+    const std::uint64_t hashed = channel * l2_banks_.divisor() + l2_bank + wraps * slices_.divisor();
+    const auto slice = static_cast<unsigned>(unmixed(hashed, upper));
     return (upper * slices_.divisor() + index_of(slice)) * chunk_.divisor() + chunk_.remainder(inner);
   }
   const std::uint64_t k = chunk_.quotient(offset) * l2_banks_.divisor() + l2_bank;

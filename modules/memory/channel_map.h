@@ -27,6 +27,17 @@
 // k has the L2 bank before the hash. With a power of two of channels nothing meets in one place. Otherwise
 // up to two chunks of one `upper` go to the same slice: their offsets differ by kWrapped. Two chunks may then
 // share a place of the DRAM, which only times depend on (as in GPGPU-Sim).
+//
+//   slice_hash balanced: as `polynomial` if channels * l2_banks is a power of two. Otherwise
+//               slice = (slice + (upper >> slice_hash_shift) * golden / 2^32 * (channels * l2_banks) / 2^32)
+//               mod (channels * l2_banks), where golden = 2^64 / 1.618 and the first product keeps its low
+//               64 bits
+//
+// So the chunks of each `upper` go to all slices, one each, and no two meet in one place. The sum is that of
+// prime displacement hashing (Kharbutli et al.: Using Prime Numbers for Cache Indexing to Eliminate Conflict
+// Misses, HPCA 2004). Its displacement, a prime times `upper`, repeats after channels * l2_banks of them. The
+// displacement here is multiplicative hashing (Knuth: The Art of Computer Programming 3, section 6.4), which
+// does not.
 #ifndef WEFT_MEMORY_CHANNEL_MAP_H
 #define WEFT_MEMORY_CHANNEL_MAP_H
 
@@ -82,6 +93,10 @@ class ChannelMap {
 
  private:
   std::uint64_t hash_of(std::uint64_t upper) const;
+  std::uint64_t displacement_of(std::uint64_t upper) const;
+  // The slice before the hash is `slice`; and the inverse.
+  std::uint64_t mixed(std::uint64_t slice, std::uint64_t upper) const;
+  std::uint64_t unmixed(std::uint64_t mixed, std::uint64_t upper) const;
   Route mixed_route(std::uint64_t address) const;
   std::uint64_t chunk_of_channel(std::uint64_t chunk) const;
 
@@ -100,6 +115,7 @@ class ChannelMap {
   SliceOrder order_;
   SliceHash hash_kind_;
   unsigned hash_shift_;
+  bool displaced_;      // the hash is added; otherwise it is combined by exclusive or
   unsigned hash_bits_;  // the hash is below 1 << hash_bits_
   PolynomialHash polynomial_;
 };

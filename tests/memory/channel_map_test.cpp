@@ -68,6 +68,10 @@ std::vector<ChannelMapConfig> hashed_maps() {
           hashed(48, 2, SliceHash::kXor, SliceOrder::kChannels),
           hashed(8, 1, SliceHash::kXor, SliceOrder::kChannels),
           hashed(1, 4, SliceHash::kPolynomial, SliceOrder::kChannels),
+          hashed(94, 1, SliceHash::kBalanced, SliceOrder::kChannels),
+          hashed(40, 2, SliceHash::kBalanced, SliceOrder::kChannels, 1),
+          hashed(5, 3, SliceHash::kBalanced, SliceOrder::kL2Banks),
+          hashed(16, 2, SliceHash::kBalanced, SliceOrder::kL2Banks, 1),
           hashed(40, 2, SliceHash::kNone, SliceOrder::kL2Banks),
           hashed(5, 3, SliceHash::kNone, SliceOrder::kL2Banks)};
 }
@@ -109,6 +113,59 @@ TEST(ChannelMap, HashesSpreadEvenly) {
   }
 }
 
+// The chunks of the balanced hash that go to the busiest slice, and to the least busy one, over their mean.
+// There are 1,000 chunks per slice, from the chunk `first` on.
+std::pair<double, double> extremes(const ChannelMap& map, std::uint64_t stride, std::uint64_t first) {
+  constexpr std::uint64_t kMean = 1000;
+  std::vector<std::uint64_t> load(map.ports());
+  for (std::uint64_t i = 0; i < kMean * map.ports(); ++i)
+    ++load[map.route((first + i * stride) * map.chunk_bytes()).port];
+  const auto [least, most] = std::minmax_element(load.begin(), load.end());
+  return {static_cast<double>(*least) / kMean, static_cast<double>(*most) / kMean};
+}
+
+// Powers of two, all slices, and all slices squared, where the displacement of prime displacement hashing
+// repeats.
+TEST(ChannelMap, BalancedHashSpreadsEvenlyOverAnyNumberOfSlices) {
+  for (const unsigned slices : {3u, 12u, 20u, 24u, 40u, 48u, 80u, 94u, 96u, 127u}) {
+    const ChannelMap map(hashed(slices, 1, SliceHash::kBalanced, SliceOrder::kChannels));
+    std::vector<std::uint64_t> strides{slices, 2 * slices, slices * slices};
+    for (unsigned bit = 0; bit < 18; ++bit) strides.push_back(std::uint64_t{1} << bit);
+    for (const std::uint64_t stride : strides) {
+      const auto [least, most] = extremes(map, stride, 12'345);
+      EXPECT_GT(least, stride == 1 ? 0.998 : 0.85) << slices << " slices, stride " << stride;
+      EXPECT_LT(most, stride == 1 ? 1.002 : 1.15) << slices << " slices, stride " << stride;
+    }
+  }
+}
+
+TEST(ChannelMap, BalancedHashSendsEachRunToAllSlices) {
+  for (const unsigned slices : {6u, 48u, 80u, 94u, 96u}) {
+    const ChannelMap map(hashed(slices, 1, SliceHash::kBalanced, SliceOrder::kChannels));
+    for (std::uint64_t run = 0; run < 2000; ++run) {
+      std::set<unsigned> found;
+      for (std::uint64_t i = 0; i < slices; ++i)
+        found.insert(map.route((run * slices + i) * map.chunk_bytes()).port);
+      EXPECT_EQ(found.size(), slices) << "run " << run;
+    }
+  }
+}
+
+TEST(ChannelMap, BalancedHashIsThePolynomialOneWithAPowerOfTwoOfSlices) {
+  const ChannelMap balanced(hashed(16, 2, SliceHash::kBalanced, SliceOrder::kL2Banks, 1)),
+      polynomial(hashed(16, 2, SliceHash::kPolynomial, SliceOrder::kL2Banks, 1));
+  for (std::uint64_t address = 0; address < 1u << 24; address += 96)
+    EXPECT_EQ(balanced.route(address).port, polynomial.route(address).port);
+}
+
+// (chunk + floor(94 * fraction(floor(chunk / 94) / 1.6180339887...))) mod 94, by hand.
+TEST(ChannelMap, BalancedHashIsThatOfTheGoldenRatio) {
+  const ChannelMap map(hashed(94, 1, SliceHash::kBalanced, SliceOrder::kChannels));
+  const std::pair<std::uint64_t, unsigned> by_hand[] = {
+      {0, 0}, {93, 93}, {94, 58}, {95, 59}, {188, 22}, {282, 80}, {94u * 10, 16}, {94u * 1000 + 5, 8}};
+  for (const auto& [chunk, slice] : by_hand) EXPECT_EQ(map.route(chunk * 128).port, slice) << chunk;
+}
+
 // The same strides without the hash: a stride of all slices is all one slice's.
 TEST(ChannelMap, WithoutAHashPowersOfTwoMeet) {
   const ChannelMap map(hashed(16, 2, SliceHash::kNone, SliceOrder::kL2Banks));
@@ -145,6 +202,18 @@ TEST(ChannelMap, HashedPlacesAreDistinct) {
     const ChannelMap::Place place = map.place(chunk * 128);
     EXPECT_EQ(place.bank % 2, chunk % 2) << "a[7] is the lowest bit of the bank";
     EXPECT_TRUE(places.insert({map.route(chunk * 128).channel, place.bank, place.row, place.column}).second);
+  }
+}
+
+TEST(ChannelMap, BalancedPlacesAreDistinct) {
+  for (const unsigned l2_banks : {1u, 2u, 3u}) {
+    const ChannelMap map(hashed(10, l2_banks, SliceHash::kBalanced, SliceOrder::kChannels));
+    std::set<std::tuple<unsigned, unsigned, std::uint64_t, std::uint64_t>> places;
+    for (std::uint64_t chunk = 0; chunk < 20'000; ++chunk) {
+      const ChannelMap::Place place = map.place(chunk * 128);
+      EXPECT_TRUE(
+          places.insert({map.route(chunk * 128).channel, place.bank, place.row, place.column}).second);
+    }
   }
 }
 

@@ -12,8 +12,10 @@ namespace weft::memory {
 // Who takes turns with consecutive chunks: the channels, or first the L2 banks of a channel.
 enum class SliceOrder : std::uint8_t { kChannels, kL2Banks };
 // What the number of a slice (an L2 bank of a channel) is combined with, by exclusive or: nothing, the bits
-// above it, or the remainder of these modulo an irreducible polynomial (common/polynomial_hash.h).
-enum class SliceHash : std::uint8_t { kNone, kXor, kPolynomial };
+// above it, or the remainder of these modulo an irreducible polynomial (common/polynomial_hash.h). kBalanced
+// is kPolynomial with a power of two of slices. Otherwise it adds a hash of the bits above to the number, so
+// that all slices get the same load.
+enum class SliceHash : std::uint8_t { kNone, kXor, kPolynomial, kBalanced };
 
 // What the names mean is in memory/channel_map.h.
 struct ChannelMapConfig {
@@ -34,7 +36,7 @@ struct ChannelMapConfig {
   void describe_banks(config::Visitor& v);
   // Throws InputError unless the three byte sizes are powers of two with interleave_bytes <=
   // bank_interleave_bytes <= row_bytes, alternating_banks divides banks, banks is a power of two where
-  // bank_xor asks for it, and l2_banks is one where a hash does.
+  // bank_xor asks for it, and l2_banks is one where a hash other than kBalanced does.
   void check(const std::string& where) const;
 
   static constexpr std::uint64_t kMostSlices = 128;
