@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "bus/payload_data.h"
 #include "weft/common/error.h"
@@ -26,12 +27,11 @@ void ChannelConfig::check(const std::string& where) const {
 }
 
 DramChannel::State::State(const ChannelConfig& config, std::size_t places, std::size_t ports)
-    : ports(ports),
+    : ports(ports, Port(config.response_queue)),
       flights(places + ports * (config.response_queue + 2)),
       free_flights(flights.size()),
       arrivals(places),
       blocked(ports) {
-  for (Port& port : this->ports) port.responses.reserve(config.response_queue);
   std::iota(free_flights.rbegin(), free_flights.rend(), 0u);
 }
 
@@ -113,38 +113,30 @@ bus::Verdict DramChannel::request(unsigned port, Payload& payload, Cycle ready, 
 void DramChannel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready) {
   const std::uint32_t flight = state_.free_flights.back();
   state_.free_flights.pop_back();
-  state_.flights[flight] = {&payload, port, arrived, ready + config_.extra_latency};
+  const TransactionOrigin* const origin = origin_of(payload);
+  const bool atomic = origin != nullptr && origin->kind == AccessKind::kAtomic;
+  state_.flights[flight] = {
+      &payload, port, arrived, ready + config_.extra_latency, atomic, payload.is_write() && !atomic};
   state_.arrivals.push(flight);
   ++state_.waiting;
 }
 
 // Responses first: a place that they free can be promised to a request at the same edge.
 Cycle DramChannel::step(Cycle now) {
-  for (unsigned port = 0; port < state_.ports.size(); ++port) respond(port, now);
+  for (unsigned port = 0; port < state_.ports.size(); ++port)
+    if (has_response(state_.ports[port], now)) respond(port, now);
   take_arrivals(now);
   schedule(now);
   admit_blocked(now);
   return next_work(now);
 }
 
-bool DramChannel::is_atomic(const Payload& payload) {
-  const TransactionOrigin* const origin = origin_of(payload);
-  return origin != nullptr && origin->kind == AccessKind::kAtomic;
-}
-
-bool DramChannel::scheduler_takes_next() const {
-  if (state_.arrivals.empty()) return false;
-  const Payload& payload = *state_.flights[state_.arrivals.front()].payload;
-  return !scheduler_.full(payload.is_write() && !is_atomic(payload));
-}
-
 void DramChannel::take_arrivals(Cycle now) {
-  while (scheduler_takes_next() && state_.flights[state_.arrivals.front()].ready <= now) {
+  while (next_arrival() <= now) {
     const std::uint32_t handle = state_.arrivals.front();
     state_.arrivals.pop();
     const Flight& flight = state_.flights[handle];
     const Payload& payload = *flight.payload;
-    const bool atomic = is_atomic(payload);
     const memory::ChannelMap::Place place = map_.place(payload.get_address());
     BankScheduler::Request request;
     request.handle = handle;
@@ -153,9 +145,9 @@ void DramChannel::take_arrivals(Cycle now) {
     request.row = place.row;
     request.first_burst = place.column / config_.scheduler.timing.burst_bytes();
     request.bursts = bursts_of(payload);
-    // An atomic reads the row; its lanes then keep the bank busy, the write of the results included.
-    request.write = payload.is_write() && !atomic;
-    request.occupy = atomic ? origin_of(payload)->atomic_lanes * config_.atomic_interval : 0;
+    request.write = flight.write;
+    // The lanes of an atomic keep the bank busy after the read, the write of the results included.
+    request.occupy = flight.atomic ? origin_of(payload)->atomic_lanes * config_.atomic_interval : 0;
     scheduler_.push(request, now);
   }
 }
@@ -177,7 +169,7 @@ void DramChannel::schedule(Cycle now) {
   // Here and not at the response, so that foreign accesses to one address take effect in the order of
   // service.
   if (origin == nullptr) move_data(payload, image_.data() + payload.get_address());
-  if (origin != nullptr && origin->kind == AccessKind::kAtomic) ++atomics_;
+  if (flight.atomic) ++atomics_;
   if (payload.is_read()) {
     ++reads_;
     bytes_read_ += payload.get_data_length();
@@ -186,10 +178,17 @@ void DramChannel::schedule(Cycle now) {
     ++writes_;
     bytes_written_ += payload.get_data_length();
   }
-  std::vector<Response>& responses = state_.ports[flight.port].responses;
-  const auto place = std::upper_bound(responses.begin(), responses.end(), finished.done,
-                                      [](Cycle at, const Response& other) { return at < other.done; });
-  responses.insert(place, {finished.handle, finished.done});
+  insert(state_.ports[flight.port].responses, {finished.handle, finished.done});
+}
+
+// Behind those that are done no later: nearly always all of them.
+void DramChannel::insert(Ring<Response>& responses, const Response& response) {
+  responses.push(response);
+  for (std::size_t place = responses.size() - 1; place != 0; --place) {
+    Response &before = responses.at(place - 1), &behind = responses.at(place);
+    if (before.done <= behind.done) return;
+    std::swap(before, behind);
+  }
 }
 
 void DramChannel::admit_blocked(Cycle now) {
@@ -206,9 +205,9 @@ void DramChannel::admit_blocked(Cycle now) {
 void DramChannel::respond(unsigned index, Cycle now) {
   Port& port = state_.ports[index];
   bus::TargetPort& hop = *hops_[index];
-  if (port.responses.empty() || port.responses.front().done > now || !hop.usable(now)) return;
+  if (!hop.usable(now)) return;
   const std::uint32_t handle = port.responses.front().flight;
-  port.responses.erase(port.responses.begin());
+  port.responses.pop();
   Flight& flight = state_.flights[handle];
   --port.reserved;
   scheduler_.set_gate(flight.port, true);
@@ -228,7 +227,7 @@ Cycle DramChannel::next_work(Cycle now) const {
     if (state_.ports[i].responses.empty() || hops_[i]->busy()) continue;
     next = std::min(next, std::max(state_.ports[i].responses.front().done, hops_[i]->usable_from()));
   }
-  if (scheduler_takes_next()) next = std::min(next, state_.flights[state_.arrivals.front()].ready);
+  next = std::min(next, next_arrival());
   if (!state_.blocked.empty() && state_.waiting < places_)
     next = std::min(next, hops_[state_.blocked.front()]->withheld()->ready);
   return next;

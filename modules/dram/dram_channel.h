@@ -58,14 +58,17 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
     unsigned port = 0;
     Cycle arrived = 0;
     Cycle ready = 0;  // first edge at which the scheduler may see it
+    bool atomic = false;
+    bool write = false;  // an atomic is none: it reads the row
   };
   struct Response {
     std::uint32_t flight;
     Cycle done;
   };
   struct Port {
-    std::vector<Response> responses;  // by time of completion; capacity response_queue
-    std::size_t reserved = 0;         // places taken in `responses`, or promised to requests under way
+    explicit Port(std::size_t places) : responses(places) {}
+    Ring<Response> responses;  // by time of completion
+    std::size_t reserved = 0;  // places taken in `responses`, or promised to requests under way
     void archive(Archive& archive) {
       auto& [responses_, reserved_] = *this;
       archive(at_rest(responses_), at_rest(reserved_));
@@ -97,13 +100,21 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   unsigned bursts_of(const Payload& payload) const;
   sc_core::sc_time lone_time(const Payload& payload) const;
   void accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready);
-  static bool is_atomic(const Payload& payload);
-  // A request has arrived, and the scheduler has a place for one of its kind.
-  bool scheduler_takes_next() const;
+  // The edge from which on the scheduler can take the next request; kNever: none waits, or it has no place.
+  Cycle next_arrival() const {
+    if (state_.arrivals.empty()) return kNever;
+    const Flight& flight = state_.flights[state_.arrivals.front()];
+    return scheduler_.full(flight.write) ? kNever : flight.ready;
+  }
   void take_arrivals(Cycle now);
   void schedule(Cycle now);
   void admit_blocked(Cycle now);
+  // A response of the port has its data. It may still have to wait for the one before it.
+  static bool has_response(const Port& port, Cycle now) {
+    return !port.responses.empty() && port.responses.front().done <= now;
+  }
   void respond(unsigned index, Cycle now);
+  static void insert(Ring<Response>& responses, const Response& response);
   Cycle next_work(Cycle now) const;
 
   const ChannelConfig config_;
