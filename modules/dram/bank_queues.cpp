@@ -70,11 +70,11 @@ void BankQueues::turn() {
 }
 
 // The current request goes back to its place by age.
-void BankQueues::put_back(unsigned index) {
-  Bank& bank = state_.banks[index];
-  const Index request = std::exchange(bank.current, kNone);
-  state_.requests.insert(list_of(bank, state_.requests[request]), request);
-  state_.changed |= bit(index);
+void BankQueues::put_back(unsigned bank) {
+  Bank& own = state_.banks[bank];
+  const Index request = std::exchange(own.current, kNone);
+  state_.requests.insert(list_of(own, state_.requests[request]), request);
+  state_.changed |= bit(bank);
 }
 
 void BankQueues::make_current(unsigned bank, Index index) {
@@ -94,47 +94,47 @@ void BankQueues::hand_out_in_order() {
   }
 }
 
-void BankQueues::take_next(unsigned index) {
-  Bank& bank = state_.banks[index];
-  const Index chosen = order_->next(view(index, served(bank)));
-  state_.requests.unlink(list_of(bank, state_.requests[chosen]), chosen);
-  make_current(index, chosen);
+void BankQueues::take_next(unsigned bank) {
+  Bank& own = state_.banks[bank];
+  const Index chosen = order_->next(view(bank, served(own)));
+  state_.requests.unlink(list_of(own, state_.requests[chosen]), chosen);
+  make_current(bank, chosen);
 }
 
-bool BankQueues::advance(unsigned index, RequestStage stage) {
-  Bank& bank = state_.banks[index];
-  QueuedRequest& entry = state_.requests[bank.current];
+bool BankQueues::advance(unsigned bank, RequestStage stage) {
+  Bank& own = state_.banks[bank];
+  QueuedRequest& entry = state_.requests[own.current];
   if (entry.stage >= stage) return false;
   const RequestStage before = std::exchange(entry.stage, stage);
   if (drain_.on() && before < RequestStage::kActivated && stage >= RequestStage::kActivated)
     drain_.began(kind_of(entry));
   if (before != RequestStage::kWaiting) return false;
-  const RequestList& waiting = list_of(bank, entry);
+  const RequestList& waiting = list_of(own, entry);
   const bool overtakes = !waiting.empty() && state_.requests[waiting.first].order < entry.order;
-  bank.overtakes = overtakes ? bank.overtakes + 1 : 0;
+  own.overtakes = overtakes ? own.overtakes + 1 : 0;
   return true;
 }
 
-void BankQueues::finish(unsigned index) {
-  Bank& bank = state_.banks[index];
-  const Index done = std::exchange(bank.current, kNone);
+void BankQueues::finish(unsigned bank) {
+  Bank& own = state_.banks[bank];
+  const Index done = std::exchange(own.current, kNone);
   if (drain_.on()) drain_.finished(state_.requests[done].request.write);
   state_.requests.release(done);
-  state_.changed |= bit(index);
-  if (!served(bank).empty()) state_.free |= bit(index);
+  state_.changed |= bit(bank);
+  if (!served(own).empty()) state_.free |= bit(bank);
   --state_.queued;
 }
 
-bool BankQueues::row_is_wanted(unsigned index) const {
+bool BankQueues::row_is_wanted(unsigned bank) const {
   if (!in_order_) {
-    const auto& waiting = state_.banks[index].waiting;
+    const auto& waiting = state_.banks[bank].waiting;
     return std::any_of(waiting.begin(), waiting.end(),
-                       [&](const RequestList& list) { return view(index, list).oldest_hit() != kNone; });
+                       [&](const RequestList& list) { return view(bank, list).oldest_hit() != kNone; });
   }
   for (std::size_t i = 0; i < state_.order_count; ++i) {
     const BankRequest& request =
         state_.requests[state_.order[(state_.order_head + i) % state_.order.size()]].request;
-    if (request.bank == index) return hits(request);  // the next one that the bank is handed
+    if (request.bank == bank) return hits(request);  // the next one that the bank is handed
   }
   return false;
 }

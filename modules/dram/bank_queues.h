@@ -42,6 +42,8 @@ class BankQueues {
 
   // Not when full for a request of its kind. False if `choose` would change nothing.
   bool push(const BankRequest& request);
+  // Reads and writes are served in turns (write_drain).
+  bool takes_turns() const { return drain_.on(); }
   // Gives requests to the banks that have none. With a write drain, the kind that is served turns first if
   // the fill levels say so.
   void choose() {

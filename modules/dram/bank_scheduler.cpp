@@ -65,11 +65,6 @@ void BankScheduler::plan_each(std::uint64_t banks) {
   for (; banks != 0; banks &= banks - 1) plan(lowest_bit(banks));
 }
 
-void BankScheduler::choose() {
-  queues_.choose();
-  plan_each(queues_.take_changed());
-}
-
 bool BankScheduler::act(Edge now, Finished& finished, std::uint32_t& started) {
   if (queues_.empty()) {
     due_ = kNever;
@@ -80,29 +75,30 @@ bool BankScheduler::act(Edge now, Finished& finished, std::uint32_t& started) {
     for (unsigned bank = 0; bank < times_.banks(); ++bank) plan(bank);
   }
   choose();
-  unsigned best = kNoBank;
-  consider(Command::kRead, now, best);
-  consider(Command::kWrite, now, best);
+  const unsigned best = oldest(Command::kWrite, now, oldest(Command::kRead, now, kNoBank));
   const bool column = best != kNoBank;
   const bool done = column && serve_column(best, now, finished, started);
   if (!column || times_.dual_command()) serve_row(now);
-  choose();
+  if (queues_.takes_turns()) choose();
   due_ = soonest(now);
   return done;
 }
 
-// Makes `best` the bank with the oldest request whose next command is of this kind and may leave now, if that
-// request is older than that of the given `best`.
-void BankScheduler::consider(Command command, Edge now, unsigned& best) const {
+// The bank with the oldest request whose next command is of this kind and may leave now. `best` if there is
+// none, or if the request of that bank is older.
+unsigned BankScheduler::oldest(Command command, Edge now, unsigned best) const {
   std::uint64_t left = wants(command);
-  if (left == 0 || times_.floor(command) > now) return;
+  if (left == 0 || times_.floor(command) > now) return best;
   const Edge effect = times_.takes_effect(command, now);
+  std::uint64_t order = best == kNoBank ? ~std::uint64_t{0} : state_.plans[best].order;
   for (; left != 0; left &= left - 1) {
     const unsigned bank = lowest_bit(left);
     const Plan& plan = state_.plans[bank];
-    if (plan.from > effect || (best != kNoBank && plan.order > state_.plans[best].order)) continue;
-    if (times_.of_shared(bank, command) <= effect) best = bank;
+    if (plan.order >= order || plan.from > effect || times_.of_shared(bank, command) > effect) continue;
+    best = bank;
+    order = plan.order;
   }
+  return best;
 }
 
 // The first edge after `now` at which a command may leave or a refresh is due.
@@ -124,12 +120,9 @@ Edge BankScheduler::soonest(Edge now) const {
 
 // Sends a row command, if one may leave.
 void BankScheduler::serve_row(Edge now) {
-  unsigned best = kNoBank;
-  consider(Command::kPrecharge, now, best);
-  const unsigned precharged = best;
-  consider(Command::kActivate, now, best);
+  const unsigned best = oldest(Command::kActivate, now, oldest(Command::kPrecharge, now, kNoBank));
   if (best == kNoBank) return;
-  if (best == precharged) {
+  if (times_.open(best)) {
     if (queues_.advance(best, RequestStage::kPrecharged)) ++row_conflicts_;
     times_.precharge(best, now);
   } else {

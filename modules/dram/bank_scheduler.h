@@ -113,10 +113,13 @@ class BankScheduler {
   std::uint64_t wants(Command command) const { return state_.wants[static_cast<std::size_t>(command)]; }
   void turn_gate(std::uint32_t gate, bool open);
   bool act(Edge now, Finished& finished, std::uint32_t& started);
-  void choose();
+  void choose() {
+    queues_.choose();
+    plan_each(queues_.take_changed());
+  }
   void plan(unsigned bank);
   void plan_each(std::uint64_t banks);
-  void consider(Command command, Edge now, unsigned& best) const;
+  unsigned oldest(Command command, Edge now, unsigned best) const;
   Edge soonest(Edge now) const;
   bool serve_column(unsigned bank, Edge now, Finished& finished, std::uint32_t& started);
   void finish(unsigned bank, Edge now);

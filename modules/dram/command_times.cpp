@@ -44,59 +44,59 @@ void CommandTimes::reset() {
   state_ = State(state_.banks.size(), state_.groups.size(), state_.channels.size());
 }
 
-void CommandTimes::activate(unsigned index, std::uint64_t row, Edge now) {
+void CommandTimes::activate(unsigned bank, std::uint64_t row, Edge now) {
   const Edge effect = takes_effect(Command::kActivate, now);
   state_.row_bus = effect + 1;
-  Bank& bank = state_.banks[index];
-  bank.open = true;
-  bank.row = row;
-  bank.next[at(Command::kRead)] = effect + timing_.rcd;
-  bank.next[at(Command::kWrite)] = effect + timing_.activate_to_write();
-  bank.next[at(Command::kPrecharge)] = effect + timing_.ras;
-  bank.next[at(Command::kActivate)] = effect + timing_.rc;
-  state_.groups[places_[index].group][at(Command::kActivate)] = effect + timing_.activate_gap_same_group();
+  Bank& own = state_.banks[bank];
+  own.open = true;
+  own.row = row;
+  own.next[at(Command::kRead)] = effect + timing_.rcd;
+  own.next[at(Command::kWrite)] = effect + timing_.activate_to_write();
+  own.next[at(Command::kPrecharge)] = effect + timing_.ras;
+  own.next[at(Command::kActivate)] = effect + timing_.rc;
+  state_.groups[places_[bank].group][at(Command::kActivate)] = effect + timing_.activate_gap_same_group();
   // The fifth activate waits for the end of the window that the first of the last four began.
-  PseudoChannel& channel = state_.channels[places_[index].pseudo_channel];
+  PseudoChannel& channel = state_.channels[places_[bank].pseudo_channel];
   channel.windows[channel.oldest] = effect + timing_.faw;
   channel.oldest = (channel.oldest + 1) & 3;
   channel.next[at(Command::kActivate)] = std::max(effect + timing_.rrd, channel.windows[channel.oldest]);
-  at_least(state_.rests, bank.next[at(Command::kActivate)]);
+  at_least(state_.rests, own.next[at(Command::kActivate)]);
   ++activates_;
-  ++bank_activates_[index];
+  ++bank_activates_[bank];
 }
 
-void CommandTimes::precharge(unsigned index, Edge now) {
-  Bank& bank = state_.banks[index];
-  bank.open = false;
-  at_least(bank.next[at(Command::kActivate)], now + timing_.rp);
+void CommandTimes::precharge(unsigned bank, Edge now) {
+  Bank& own = state_.banks[bank];
+  own.open = false;
+  at_least(own.next[at(Command::kActivate)], now + timing_.rp);
   at_least(state_.rests, now + timing_.rp);
   ++precharges_;
 }
 
-Edge CommandTimes::transfer(unsigned index, bool write, Edge now) {
+Edge CommandTimes::transfer(unsigned bank, bool write, Edge now) {
   const Gaps& gaps = gaps_[write ? 1 : 0];
-  Gates& group = state_.groups[places_[index].group];
+  Gates& group = state_.groups[places_[bank].group];
   group[at(Command::kRead)] = now + gaps.group_read;
   group[at(Command::kWrite)] = now + gaps.group_write;
-  Gates& channel = state_.channels[places_[index].pseudo_channel].next;
+  Gates& channel = state_.channels[places_[bank].pseudo_channel].next;
   at_least(channel[at(Command::kRead)], now + gaps.read);
   at_least(channel[at(Command::kWrite)], now + gaps.write);
-  at_least(state_.banks[index].next[at(Command::kPrecharge)], now + gaps.precharge);
+  at_least(state_.banks[bank].next[at(Command::kPrecharge)], now + gaps.precharge);
   at_least(state_.rests, std::max(channel[at(Command::kRead)], channel[at(Command::kWrite)]));
   return now + gaps.data;
 }
 
-void CommandTimes::close(unsigned index) {
-  Bank& bank = state_.banks[index];
-  bank.open = false;
-  at_least(bank.next[at(Command::kActivate)], bank.next[at(Command::kPrecharge)] + timing_.rp);
-  at_least(state_.rests, bank.next[at(Command::kActivate)]);
+void CommandTimes::close(unsigned bank) {
+  Bank& own = state_.banks[bank];
+  own.open = false;
+  at_least(own.next[at(Command::kActivate)], own.next[at(Command::kPrecharge)] + timing_.rp);
+  at_least(state_.rests, own.next[at(Command::kActivate)]);
   ++precharges_;
 }
 
-void CommandTimes::occupy(unsigned index, Edge until) {
+void CommandTimes::occupy(unsigned bank, Edge until) {
   for (const Command command : {Command::kRead, Command::kWrite, Command::kPrecharge})
-    at_least(state_.banks[index].next[at(command)], until);
+    at_least(state_.banks[bank].next[at(command)], until);
 }
 
 void CommandTimes::close_for_refresh(Bank& bank, Edge due) {
@@ -106,10 +106,10 @@ void CommandTimes::close_for_refresh(Bank& bank, Edge due) {
   ++precharges_;
 }
 
-void CommandTimes::refresh(unsigned index, Edge due) {
-  Bank& bank = state_.banks[index];
-  close_for_refresh(bank, due);
-  Edge& activate = bank.next[at(Command::kActivate)];
+void CommandTimes::refresh(unsigned bank, Edge due) {
+  Bank& own = state_.banks[bank];
+  close_for_refresh(own, due);
+  Edge& activate = own.next[at(Command::kActivate)];
   activate = std::max(due, activate) + timing_.rfcpb;
 }
 

@@ -47,6 +47,7 @@ DramChannel::DramChannel(sc_core::sc_module_name name, const ChannelConfig& conf
       channel_(channel),
       index_(domain.add(*this)),
       places_(config.scheduler.places() + config.extra_latency),
+      burst_(config.scheduler.timing.burst_bytes()),
       hops_(bus::TargetPort::on_all(sockets, *this, {domain, index_})),
       scheduler_(config.scheduler, map.banks(), ports),
       state_(config, places_, ports) {
@@ -82,9 +83,8 @@ tlm::tlm_response_status DramChannel::check_request(const Payload& payload) cons
 }
 
 unsigned DramChannel::bursts_of(const Payload& payload) const {
-  const std::uint64_t burst = config_.scheduler.timing.burst_bytes();
-  const std::uint64_t offset = payload.get_address() % burst;
-  return static_cast<unsigned>((offset + payload.get_data_length() + burst - 1) / burst);
+  const std::uint64_t bytes = burst_.remainder(payload.get_address()) + payload.get_data_length();
+  return static_cast<unsigned>(burst_.quotient(bytes + burst_.divisor() - 1));
 }
 
 bus::Verdict DramChannel::request(unsigned port, Payload& payload, Cycle ready, sc_time&) {
@@ -123,8 +123,7 @@ void DramChannel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle r
 
 // Responses first: a place that they free can be promised to a request at the same edge.
 Cycle DramChannel::step(Cycle now) {
-  for (unsigned port = 0; port < state_.ports.size(); ++port)
-    if (has_response(state_.ports[port], now)) respond(port, now);
+  if (state_.first_done <= now) respond(now);
   take_arrivals(now);
   schedule(now);
   admit_blocked(now);
@@ -143,7 +142,7 @@ void DramChannel::take_arrivals(Cycle now) {
     request.gate = flight.port;
     request.bank = place.bank;
     request.row = place.row;
-    request.first_burst = place.column / config_.scheduler.timing.burst_bytes();
+    request.first_burst = burst_.quotient(place.column);
     request.bursts = bursts_of(payload);
     request.write = flight.write;
     // The lanes of an atomic keep the bank busy after the read, the write of the results included.
@@ -179,6 +178,7 @@ void DramChannel::schedule(Cycle now) {
     bytes_written_ += payload.get_data_length();
   }
   insert(state_.ports[flight.port].responses, {finished.handle, finished.done});
+  state_.first_done = std::min(state_.first_done, finished.done);
 }
 
 // Behind those that are done no later: nearly always all of them.
@@ -202,14 +202,22 @@ void DramChannel::admit_blocked(Cycle now) {
   }
 }
 
-void DramChannel::respond(unsigned index, Cycle now) {
-  Port& port = state_.ports[index];
-  bus::TargetPort& hop = *hops_[index];
-  if (!hop.usable(now)) return;
-  const std::uint32_t handle = port.responses.front().flight;
-  port.responses.pop();
+void DramChannel::respond(Cycle now) {
+  state_.first_done = kNever;
+  for (unsigned index = 0; index < state_.ports.size(); ++index) {
+    const Port& port = state_.ports[index];
+    if (!port.responses.empty() && port.responses.front().done <= now && hops_[index]->usable(now))
+      send_response(index);
+    if (!port.responses.empty()) state_.first_done = std::min(state_.first_done, port.responses.front().done);
+  }
+}
+
+void DramChannel::send_response(unsigned port) {
+  Port& own = state_.ports[port];
+  const std::uint32_t handle = own.responses.front().flight;
+  own.responses.pop();
   Flight& flight = state_.flights[handle];
-  --port.reserved;
+  --own.reserved;
   scheduler_.set_gate(flight.port, true);
   Payload& payload = *flight.payload;
   flight.payload = nullptr;
@@ -218,16 +226,15 @@ void DramChannel::respond(unsigned index, Cycle now) {
   const TransactionOrigin* const origin = origin_of(payload);
   if (origin != nullptr && origin->carries && payload.is_read())
     std::memcpy(payload.get_data_ptr(), image_.data() + payload.get_address(), payload.get_data_length());
-  hop.respond(payload);
+  hops_[port]->respond(payload);
 }
 
 Cycle DramChannel::next_work(Cycle now) const {
-  Cycle next = scheduler_.next(now);
-  for (std::size_t i = 0; i < state_.ports.size(); ++i) {
+  Cycle next = std::min(scheduler_.next(now), next_arrival());
+  for (std::size_t i = 0; state_.first_done < next && i < state_.ports.size(); ++i) {
     if (state_.ports[i].responses.empty() || hops_[i]->busy()) continue;
     next = std::min(next, std::max(state_.ports[i].responses.front().done, hops_[i]->usable_from()));
   }
-  next = std::min(next, next_arrival());
   if (!state_.blocked.empty() && state_.waiting < places_)
     next = std::min(next, hops_[state_.blocked.front()]->withheld()->ready);
   return next;

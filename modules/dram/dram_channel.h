@@ -16,6 +16,7 @@
 #include "bus/clock_domain.h"
 #include "bus/memory_transaction.h"
 #include "bus/target_port.h"
+#include "common/fast_divider.h"
 #include "common/probes.h"
 #include "common/ring.h"
 #include "dram/bank_scheduler.h"
@@ -84,9 +85,11 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
     Ring<std::uint32_t> arrivals;  // accepted, not yet in the scheduler's queue
     Ring<unsigned> blocked;        // ports whose request is withheld
     std::size_t waiting = 0;       // accepted, last burst not yet sent
+    Cycle first_done = kNever;     // no response has its data before this edge
     void archive(Archive& archive) {
-      auto& [ports_, flights_, free_flights_, arrivals_, blocked_, waiting_] = *this;
-      archive(at_rest(waiting_), at_rest(arrivals_), at_rest(blocked_), set_anew(flights_), free_flights_);
+      auto& [ports_, flights_, free_flights_, arrivals_, blocked_, waiting_, first_done_] = *this;
+      archive(at_rest(waiting_), at_rest(arrivals_), at_rest(blocked_), set_anew(flights_), free_flights_,
+              set_anew(first_done_));
       archive_each(archive, ports_);
     }
   };
@@ -109,11 +112,8 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   void take_arrivals(Cycle now);
   void schedule(Cycle now);
   void admit_blocked(Cycle now);
-  // A response of the port has its data. It may still have to wait for the one before it.
-  static bool has_response(const Port& port, Cycle now) {
-    return !port.responses.empty() && port.responses.front().done <= now;
-  }
-  void respond(unsigned index, Cycle now);
+  void respond(Cycle now);
+  void send_response(unsigned port);
   static void insert(Ring<Response>& responses, const Response& response);
   Cycle next_work(Cycle now) const;
 
@@ -124,6 +124,7 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   const unsigned channel_;
   const std::size_t index_;
   const std::size_t places_;  // requests that may wait: in the queue and in the latency before it
+  const FastDivider burst_;   // bytes
 
   const std::vector<std::unique_ptr<bus::TargetPort>> hops_;
   BankScheduler scheduler_;
