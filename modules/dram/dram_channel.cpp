@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "bus/payload_data.h"
 #include "weft/common/error.h"
@@ -26,12 +27,11 @@ void ChannelConfig::check(const std::string& where) const {
 }
 
 DramChannel::State::State(const ChannelConfig& config, std::size_t places, std::size_t ports)
-    : ports(ports),
+    : ports(ports, Port(config.response_queue)),
       flights(places + ports * (config.response_queue + 2)),
       free_flights(flights.size()),
       arrivals(places),
       blocked(ports) {
-  for (Port& port : this->ports) port.responses.reserve(config.response_queue);
   std::iota(free_flights.rbegin(), free_flights.rend(), 0u);
 }
 
@@ -47,6 +47,7 @@ DramChannel::DramChannel(sc_core::sc_module_name name, const ChannelConfig& conf
       channel_(channel),
       index_(domain.add(*this)),
       places_(config.scheduler.places() + config.extra_latency),
+      burst_(config.scheduler.timing.burst_bytes()),
       hops_(bus::TargetPort::on_all(sockets, *this, {domain, index_})),
       scheduler_(config.scheduler, map.banks(), ports),
       state_(config, places_, ports) {
@@ -82,9 +83,8 @@ tlm::tlm_response_status DramChannel::check_request(const Payload& payload) cons
 }
 
 unsigned DramChannel::bursts_of(const Payload& payload) const {
-  const std::uint64_t burst = config_.scheduler.timing.burst_bytes();
-  const std::uint64_t offset = payload.get_address() % burst;
-  return static_cast<unsigned>((offset + payload.get_data_length() + burst - 1) / burst);
+  const std::uint64_t bytes = burst_.remainder(payload.get_address()) + payload.get_data_length();
+  return static_cast<unsigned>(burst_.quotient(bytes + burst_.divisor() - 1));
 }
 
 bus::Verdict DramChannel::request(unsigned port, Payload& payload, Cycle ready, sc_time&) {
@@ -113,49 +113,40 @@ bus::Verdict DramChannel::request(unsigned port, Payload& payload, Cycle ready, 
 void DramChannel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready) {
   const std::uint32_t flight = state_.free_flights.back();
   state_.free_flights.pop_back();
-  state_.flights[flight] = {&payload, port, arrived, ready + config_.extra_latency};
+  const TransactionOrigin* const origin = origin_of(payload);
+  const bool atomic = origin != nullptr && origin->kind == AccessKind::kAtomic;
+  state_.flights[flight] = {
+      &payload, port, arrived, ready + config_.extra_latency, atomic, payload.is_write() && !atomic};
   state_.arrivals.push(flight);
   ++state_.waiting;
 }
 
 // Responses first: a place that they free can be promised to a request at the same edge.
 Cycle DramChannel::step(Cycle now) {
-  for (unsigned port = 0; port < state_.ports.size(); ++port) respond(port, now);
+  if (state_.first_done <= now) respond(now);
   take_arrivals(now);
   schedule(now);
   admit_blocked(now);
   return next_work(now);
 }
 
-bool DramChannel::is_atomic(const Payload& payload) {
-  const TransactionOrigin* const origin = origin_of(payload);
-  return origin != nullptr && origin->kind == AccessKind::kAtomic;
-}
-
-bool DramChannel::scheduler_takes_next() const {
-  if (state_.arrivals.empty()) return false;
-  const Payload& payload = *state_.flights[state_.arrivals.front()].payload;
-  return !scheduler_.full(payload.is_write() && !is_atomic(payload));
-}
-
 void DramChannel::take_arrivals(Cycle now) {
-  while (scheduler_takes_next() && state_.flights[state_.arrivals.front()].ready <= now) {
+  while (next_arrival() <= now) {
     const std::uint32_t handle = state_.arrivals.front();
     state_.arrivals.pop();
     const Flight& flight = state_.flights[handle];
     const Payload& payload = *flight.payload;
-    const bool atomic = is_atomic(payload);
     const memory::ChannelMap::Place place = map_.place(payload.get_address());
     BankScheduler::Request request;
     request.handle = handle;
     request.gate = flight.port;
     request.bank = place.bank;
     request.row = place.row;
-    request.first_burst = place.column / config_.scheduler.timing.burst_bytes();
+    request.first_burst = burst_.quotient(place.column);
     request.bursts = bursts_of(payload);
-    // An atomic reads the row; its lanes then keep the bank busy, the write of the results included.
-    request.write = payload.is_write() && !atomic;
-    request.occupy = atomic ? origin_of(payload)->atomic_lanes * config_.atomic_interval : 0;
+    request.write = flight.write;
+    // The lanes of an atomic keep the bank busy after the read, the write of the results included.
+    request.occupy = flight.atomic ? origin_of(payload)->atomic_lanes * config_.atomic_interval : 0;
     scheduler_.push(request, now);
   }
 }
@@ -177,7 +168,7 @@ void DramChannel::schedule(Cycle now) {
   // Here and not at the response, so that foreign accesses to one address take effect in the order of
   // service.
   if (origin == nullptr) move_data(payload, image_.data() + payload.get_address());
-  if (origin != nullptr && origin->kind == AccessKind::kAtomic) ++atomics_;
+  if (flight.atomic) ++atomics_;
   if (payload.is_read()) {
     ++reads_;
     bytes_read_ += payload.get_data_length();
@@ -186,10 +177,18 @@ void DramChannel::schedule(Cycle now) {
     ++writes_;
     bytes_written_ += payload.get_data_length();
   }
-  std::vector<Response>& responses = state_.ports[flight.port].responses;
-  const auto place = std::upper_bound(responses.begin(), responses.end(), finished.done,
-                                      [](Cycle at, const Response& other) { return at < other.done; });
-  responses.insert(place, {finished.handle, finished.done});
+  insert(state_.ports[flight.port].responses, {finished.handle, finished.done});
+  state_.first_done = std::min(state_.first_done, finished.done);
+}
+
+// Behind those that are done no later: nearly always all of them.
+void DramChannel::insert(Ring<Response>& responses, const Response& response) {
+  responses.push(response);
+  for (std::size_t place = responses.size() - 1; place != 0; --place) {
+    Response &before = responses.at(place - 1), &behind = responses.at(place);
+    if (before.done <= behind.done) return;
+    std::swap(before, behind);
+  }
 }
 
 void DramChannel::admit_blocked(Cycle now) {
@@ -203,14 +202,22 @@ void DramChannel::admit_blocked(Cycle now) {
   }
 }
 
-void DramChannel::respond(unsigned index, Cycle now) {
-  Port& port = state_.ports[index];
-  bus::TargetPort& hop = *hops_[index];
-  if (port.responses.empty() || port.responses.front().done > now || !hop.usable(now)) return;
-  const std::uint32_t handle = port.responses.front().flight;
-  port.responses.erase(port.responses.begin());
+void DramChannel::respond(Cycle now) {
+  state_.first_done = kNever;
+  for (unsigned index = 0; index < state_.ports.size(); ++index) {
+    const Port& port = state_.ports[index];
+    if (!port.responses.empty() && port.responses.front().done <= now && hops_[index]->usable(now))
+      send_response(index);
+    if (!port.responses.empty()) state_.first_done = std::min(state_.first_done, port.responses.front().done);
+  }
+}
+
+void DramChannel::send_response(unsigned port) {
+  Port& own = state_.ports[port];
+  const std::uint32_t handle = own.responses.front().flight;
+  own.responses.pop();
   Flight& flight = state_.flights[handle];
-  --port.reserved;
+  --own.reserved;
   scheduler_.set_gate(flight.port, true);
   Payload& payload = *flight.payload;
   flight.payload = nullptr;
@@ -219,16 +226,15 @@ void DramChannel::respond(unsigned index, Cycle now) {
   const TransactionOrigin* const origin = origin_of(payload);
   if (origin != nullptr && origin->carries && payload.is_read())
     std::memcpy(payload.get_data_ptr(), image_.data() + payload.get_address(), payload.get_data_length());
-  hop.respond(payload);
+  hops_[port]->respond(payload);
 }
 
 Cycle DramChannel::next_work(Cycle now) const {
-  Cycle next = scheduler_.next(now);
-  for (std::size_t i = 0; i < state_.ports.size(); ++i) {
+  Cycle next = std::min(scheduler_.next(now), next_arrival());
+  for (std::size_t i = 0; state_.first_done < next && i < state_.ports.size(); ++i) {
     if (state_.ports[i].responses.empty() || hops_[i]->busy()) continue;
     next = std::min(next, std::max(state_.ports[i].responses.front().done, hops_[i]->usable_from()));
   }
-  if (scheduler_takes_next()) next = std::min(next, state_.flights[state_.arrivals.front()].ready);
   if (!state_.blocked.empty() && state_.waiting < places_)
     next = std::min(next, hops_[state_.blocked.front()]->withheld()->ready);
   return next;

@@ -16,6 +16,7 @@
 #include "bus/clock_domain.h"
 #include "bus/memory_transaction.h"
 #include "bus/target_port.h"
+#include "common/fast_divider.h"
 #include "common/probes.h"
 #include "common/ring.h"
 #include "dram/bank_scheduler.h"
@@ -58,14 +59,17 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
     unsigned port = 0;
     Cycle arrived = 0;
     Cycle ready = 0;  // first edge at which the scheduler may see it
+    bool atomic = false;
+    bool write = false;  // an atomic is none: it reads the row
   };
   struct Response {
     std::uint32_t flight;
     Cycle done;
   };
   struct Port {
-    std::vector<Response> responses;  // by time of completion; capacity response_queue
-    std::size_t reserved = 0;         // places taken in `responses`, or promised to requests under way
+    explicit Port(std::size_t places) : responses(places) {}
+    Ring<Response> responses;  // by time of completion
+    std::size_t reserved = 0;  // places taken in `responses`, or promised to requests under way
     void archive(Archive& archive) {
       auto& [responses_, reserved_] = *this;
       archive(at_rest(responses_), at_rest(reserved_));
@@ -81,9 +85,11 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
     Ring<std::uint32_t> arrivals;  // accepted, not yet in the scheduler's queue
     Ring<unsigned> blocked;        // ports whose request is withheld
     std::size_t waiting = 0;       // accepted, last burst not yet sent
+    Cycle first_done = kNever;     // no response has its data before this edge
     void archive(Archive& archive) {
-      auto& [ports_, flights_, free_flights_, arrivals_, blocked_, waiting_] = *this;
-      archive(at_rest(waiting_), at_rest(arrivals_), at_rest(blocked_), set_anew(flights_), free_flights_);
+      auto& [ports_, flights_, free_flights_, arrivals_, blocked_, waiting_, first_done_] = *this;
+      archive(at_rest(waiting_), at_rest(arrivals_), at_rest(blocked_), set_anew(flights_), free_flights_,
+              set_anew(first_done_));
       archive_each(archive, ports_);
     }
   };
@@ -97,13 +103,18 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   unsigned bursts_of(const Payload& payload) const;
   sc_core::sc_time lone_time(const Payload& payload) const;
   void accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready);
-  static bool is_atomic(const Payload& payload);
-  // A request has arrived, and the scheduler has a place for one of its kind.
-  bool scheduler_takes_next() const;
+  // The edge from which on the scheduler can take the next request; kNever: none waits, or it has no place.
+  Cycle next_arrival() const {
+    if (state_.arrivals.empty()) return kNever;
+    const Flight& flight = state_.flights[state_.arrivals.front()];
+    return scheduler_.full(flight.write) ? kNever : flight.ready;
+  }
   void take_arrivals(Cycle now);
   void schedule(Cycle now);
   void admit_blocked(Cycle now);
-  void respond(unsigned index, Cycle now);
+  void respond(Cycle now);
+  void send_response(unsigned port);
+  static void insert(Ring<Response>& responses, const Response& response);
   Cycle next_work(Cycle now) const;
 
   const ChannelConfig config_;
@@ -113,6 +124,7 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   const unsigned channel_;
   const std::size_t index_;
   const std::size_t places_;  // requests that may wait: in the queue and in the latency before it
+  const FastDivider burst_;   // bytes
 
   const std::vector<std::unique_ptr<bus::TargetPort>> hops_;
   BankScheduler scheduler_;

@@ -11,10 +11,7 @@ RequestPlaces::RequestPlaces(std::size_t places) : requests_(places), free_(plac
 RequestPlaces::Index RequestPlaces::take(const BankRequest& request) {
   const Index index = free_.back();
   free_.pop_back();
-  QueuedRequest& entry = requests_[index];
-  entry = QueuedRequest{};
-  entry.request = request;
-  entry.order = arrivals_++;
+  requests_[index] = {request, arrivals_++};
   return index;
 }
 

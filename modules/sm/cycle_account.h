@@ -104,13 +104,15 @@ class CycleAccount {
   void archive(Archive& archive) { archive(hold_); }
 
  private:
-  struct Scheduler {
-    Buckets buckets{};
-    Stall last = Stall::kEmpty;
+  // What each cycle needs is in one line of the host's caches, and one bucket in another.
+  struct alignas(64) Scheduler {
     Cycle until = 0;          // cycles before are accounted for
     std::uint64_t lanes = 0;  // bit i: a lane is active in cycle until + i
     Cycle beats_until = 0;    // beats of its issues, with threads or without, are under way until here
-    std::uint64_t held = 0, lane_cycles = 0, no_ready = 0, memory_blocked = 0, port_cycles = 0;
+    Stall last = Stall::kEmpty;
+    std::uint64_t held = 0, lane_cycles = 0, no_ready = 0, memory_blocked = 0;
+    Buckets buckets{};
+    std::uint64_t port_cycles = 0;
   };
   struct Domain {
     warp_formation::Census census;  // at the end of the last step that wanted one

@@ -120,13 +120,14 @@ class EventWheel {
     ++count_;
   }
 
+  // What each cycle looks at lies together, and the many slots come last.
   std::array<std::uint64_t, kSlots / 64> used_{};
-  std::array<Slot, kSlots> slots_;
+  std::vector<Far> far_;
+  std::size_t count_ = 0;
+  std::uint64_t sequence_ = 0;
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
-  std::vector<Far> far_;
-  std::uint64_t sequence_ = 0;
-  std::size_t count_ = 0;
+  std::array<Slot, kSlots> slots_;
 };
 
 }  // namespace weft::sm

@@ -21,14 +21,16 @@ struct BankRequest {
   std::uint64_t occupy = 0;  // cycles that the bank stays busy after the last burst (atomics)
 };
 
+// How far a request is: the last kind of command that was sent for it. From kActivated on it is served to its
+// end. A refresh may close its row in between; the stage stays.
+enum class RequestStage : std::uint8_t { kWaiting, kPrecharged, kActivated, kTransferring };
+
 struct QueuedRequest {
   static constexpr std::uint16_t kNone = 0xffff;
   BankRequest request;
   std::uint64_t order = 0;  // of arrival, over all banks
-  bool committed = false;   // a command was sent for it
-  bool begun = false;       // it opened its row, or sent a column command
-  bool opened = false;      // its first column command was sent
-  bool drained = false;     // it waits among the writes that are drained (dram.write_drain)
+  RequestStage stage = RequestStage::kWaiting;
+  bool drained = false;  // it waits among the writes that are drained (dram.write_drain)
   std::uint16_t next = kNone;
   std::uint16_t previous = kNone;
 };

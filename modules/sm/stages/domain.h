@@ -16,14 +16,15 @@ namespace weft::sm {
 
 class IssueStage;
 
-// A step of the SM looks at each domain, whether or not its schedulers are asked: what it looks at is in two
-// lines of the host's caches, and the long ring of contexts that wait for a cycle comes last.
+// A step of the SM looks at each domain, whether or not its schedulers are asked: what it looks at is in one
+// line of the host's caches (`unit` to `memory_free_`), and the long ring of contexts that wait for a cycle
+// comes last.
 struct alignas(64) Domain final : warp_formation::SmView {
   using Stall = warp_formation::Stall;
 
   const IssueStage* issue = nullptr;  // which answers the schedulers
   unsigned first_context = 0, first_scheduler = 0;
-  std::unique_ptr<warp_formation::WarpFormation> unit;
+  alignas(64) std::unique_ptr<warp_formation::WarpFormation> unit;
 
   // Schedulers of a domain, one bit each.
   using Schedulers = std::uint32_t;
