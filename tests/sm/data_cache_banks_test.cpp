@@ -242,11 +242,11 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> requests(
   machine::SmConfig config = with_banks(4);
   config.request_sectors = request_sectors;
   Bench bench(config);
-  for (std::uint16_t id = 0; id < loads.size(); ++id) {
+  for (std::size_t id = 0; id < loads.size(); ++id) {
     ptx::Instruction load = load_store_bench::instruction(ptx::Opcode::kLd);
     load.mode = mode;
     const Issue issue = at_sectors(loads[id]);
-    bench.unit.accept(id, load, issue.groups.data(), issue.accesses.data(),
+    bench.unit.accept(static_cast<std::uint16_t>(id), load, issue.groups.data(), issue.accesses.data(),
                       static_cast<unsigned>(issue.accesses.size()), true, bench.at_once());
   }
   bench.run(40);
@@ -257,7 +257,8 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> requests(
   }
   bench.run(5);
   EXPECT_EQ(bench.finished.size(), loads.size()) << "every thread has its data";
-  for (std::uint16_t id = 0; id < loads.size(); ++id) EXPECT_EQ(bench.returned[id], loads[id].size());
+  for (std::size_t id = 0; id < loads.size(); ++id)
+    EXPECT_EQ(bench.returned[static_cast<unsigned>(id)], loads[id].size());
   EXPECT_TRUE(bench.unit.idle());
   return found;
 }
